@@ -34,7 +34,7 @@ foreach(server IN LISTS servers)
 
     file(GLOB_RECURSE core CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cpp)
     file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${folder}/gateway/*.c ${folder}/features/*.c ${folder}/rest/*.c
-        ${folder}/shell/*.c ${folder}/commands/*.c ${folder}/commands/*/*.c)
+        ${folder}/proxy/*.c ${folder}/shell/*.c ${folder}/commands/*.c ${folder}/commands/*/*.c)
     file(GLOB others CONFIGURE_DEPENDS ${folder}/mpi/*.c) # of another program
     list(REMOVE_ITEM core ${app} ${others})
     list(REMOVE_ITEM app ${folder}/main.c)

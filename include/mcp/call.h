@@ -184,6 +184,15 @@ mcp_status mcp_call_audio(mcp_call *call, const void *bytes, size_t length, cons
 /** Add a resource link; before 2025-06-18 a text with name and URI. `mime_type` may be NULL. */
 mcp_status mcp_call_link(mcp_call *call, const char *uri, const char *name, const char *mime_type);
 
+/**
+ * Add a content block that is JSON already, such as one of another server's result. It is not
+ * checked; a type that the call's revision does not know becomes a text.
+ *
+ * @param block an object with `type`; not kept
+ * @return MCP_OK; MCP_E_PARAMS: it has no type; the status of the answer's buffer
+ */
+mcp_status mcp_call_block(mcp_call *call, const mcp_json *block);
+
 /** Add an embedded resource. */
 mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type, const char *text);
 

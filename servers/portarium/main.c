@@ -22,6 +22,8 @@ static const config_key host_keys[] = {
     { .name = "exec.*.network", .type = CONFIG_BOOL },
     { .name = "exec.*.memory_mb", .type = CONFIG_INT, .max = 1 << 20 },
     { .name = "mcp.*.command", .type = CONFIG_STRINGS },
+    { .name = "mcp.*.url", .type = CONFIG_STRING },
+    { .name = "mcp.*.credential", .type = CONFIG_STRING },
     { .name = "mcp.*.environment", .type = CONFIG_STRINGS },
     { .name = "mcp.*.directory", .type = CONFIG_STRING },
     { .name = "mcp.*.readable", .type = CONFIG_STRINGS },
@@ -45,17 +47,23 @@ static const config_file file = CONFIG_FILE(host_keys, CONFIG_PRIVATE);
 #define TRANSPORT_OPTION(standard_)                                                                \
     { .name = "transport", .type = CLI_CHOICE, .argument = "KIND", .standard = standard_,          \
       .help = "how clients connect; http and ws listen on one port", .choices = transports }
-#define MCP_OPTIONS                                                                                \
+#define PLANE_OPTIONS                                                                              \
     { .name = "config", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_CONFIG",         \
       .help = "settings; commands, MCP servers and credentials of this host, in TOML" },           \
+    { .name = "environment", .key = "environment", .type = CLI_CHOICE, .argument = "NAME",         \
+      .env = "PORTARIUM_ENVIRONMENT", .choices = environments,                                     \
+      .help = "what the plane is for; ENABLE_DEV_AUTH requires dev or test" },                     \
+    PORTARIUM_EVIDENCE_KEY_OPTION,                                                                 \
+    { .name = "key-file", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_KEY_FILE",     \
+      .help = "32 bytes that seal secret parameters of runs; made when it is absent" },            \
+    PORTARIUM_WORKSPACE_OPTION
+#define MCP_OPTIONS                                                                                \
+    PLANE_OPTIONS,                                                                                 \
     { .name = "allowed-tools", .key = "tools.allowed", .type = CLI_STRING, .argument = "A,B",      \
       .help = "the only tools that are listed and callable; \"\": none" },                         \
     { .name = "arg-error", .key = "tools.arg_error", .type = CLI_CHOICE, .argument = "FORM",       \
       .standard = "auto", .choices = arg_errors,                                                   \
       .help = "the form of errors in arguments; auto: by the client's revision" },                 \
-    { .name = "environment", .key = "environment", .type = CLI_CHOICE, .argument = "NAME",         \
-      .env = "PORTARIUM_ENVIRONMENT", .choices = environments,                                     \
-      .help = "what the plane is for; ENABLE_DEV_AUTH requires dev or test" },                     \
     { .name = "jwt-authorized-party", .key = "jwt.authorized_party", .type = CLI_STRING,           \
       .argument = "ID", .env = "PORTARIUM_JWT_AUTHORIZED_PARTY",                                   \
       .help = "what the claim azp of JWTs must be" },                                              \
@@ -70,12 +78,8 @@ static const config_file file = CONFIG_FILE(host_keys, CONFIG_PRIVATE);
       .standard = "0", .max = 3600000,                                                             \
       .help = "an Assisted action waits so long after its event, so that a person can pause" },    \
     { .name = "read-only", .type = CLI_FLAG, .help = "refuse every change, and run nothing" },     \
-    PORTARIUM_EVIDENCE_KEY_OPTION,                                                                 \
-    { .name = "key-file", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_KEY_FILE",     \
-      .help = "32 bytes that seal secret parameters of runs; made when it is absent" },            \
     { .name = "webhook-host", .type = CLI_STRING, .argument = "HOST", .many = true,                \
-      .help = "webhooks may be at HOST, or *.HOST; may be repeated (default: nowhere)" },          \
-    PORTARIUM_WORKSPACE_OPTION
+      .help = "webhooks may be at HOST, or *.HOST; may be repeated (default: nowhere)" }
 #define BARE_OPTIONS(port_, level_)                                                                \
     SERVE_OPTIONS_BARE(port_, level_, "PORTARIUM_BIND", "PORTARIUM_HTTP_PORT",                     \
                        "PORTARIUM_CORS_ALLOWED_ORIGINS", "PORTARIUM_LOG_LEVEL",                    \
@@ -90,14 +94,33 @@ static const cli_option serve_options[] = {
     { 0 },
 };
 
+#define REMOTE_OPTIONS                                                                             \
+    { .name = "base-url", .type = CLI_STRING, .argument = "URL", .env = "PORTARIUM_BASE_URL",      \
+      .help = "the control plane to call, with PORTARIUM_TOKEN; without it one of this process" }, \
+    { .name = "db", .type = CLI_STRING, .argument = "URL", .env = "PORTARIUM_DATABASE_URL",        \
+      .help = "its database (default over stdio: portarium.db of the user's state)" }
+
 static const cli_option mcp_options[] = {
     TRANSPORT_OPTION("stdio"),
     BARE_OPTIONS("8080", "warning"),
-    { .name = "base-url", .type = CLI_STRING, .argument = "URL", .env = "PORTARIUM_BASE_URL",
-      .help = "the control plane to call, with PORTARIUM_TOKEN; without it one of this process" },
-    { .name = "db", .type = CLI_STRING, .argument = "URL", .env = "PORTARIUM_DATABASE_URL",
-      .help = "its database (default over stdio: portarium.db of the user's state)" },
+    REMOTE_OPTIONS,
     MCP_OPTIONS,
+    { 0 },
+};
+
+static const cli_option gate_options[] = {
+    TRANSPORT_OPTION("stdio"),
+    BARE_OPTIONS("8080", "warning"),
+    REMOTE_OPTIONS,
+    PLANE_OPTIONS,
+    { .name = "upstream", .type = CLI_STRING, .argument = "NAME", .many = true,
+      .help = "an MCP server of the file of --config ([mcp.NAME]); may be repeated" },
+    { .name = "agent", .type = CLI_STRING, .argument = "ID", .env = "PORTARIUM_AGENT_ID",
+      .help = "the agent whose actions the calls are (default: that of PORTARIUM_TOKEN)" },
+    { .name = "wait", .type = CLI_INT, .argument = "SECONDS", .standard = "50", .max = 3600,
+      .help = "how long a call waits for a person's decision" },
+    { .name = "call-timeout", .type = CLI_INT, .argument = "SECONDS", .standard = "60", .min = 1,
+      .max = 3600, .help = "how long an upstream may take for a call" },
     { 0 },
 };
 
@@ -170,6 +193,8 @@ static const cli_command commands[] = {
       .options = serve_options, .run = portarium_line_serve },
     { .name = "mcp serve", .summary = "serve the seven tools alone", .options = mcp_options,
       .run = portarium_line_mcp },
+    { .name = "gate", .summary = "serve the tools of other MCP servers, with policies in front",
+      .options = gate_options, .run = portarium_line_gate },
     { .name = "demo", .summary = "serve a workspace with people, an agent and three workflows",
       .options = demo_options, .run = portarium_line_demo },
     { .name = "admin apply", .arguments = "FILE", .arguments_min = 1, .arguments_max = 1,

@@ -17,6 +17,7 @@
 #include "gateway/claims.h"
 #include "gateway/local.h"
 #include "mcp/clock.h"
+#include "proxy.h"
 #include "rest/rest.h"
 #include "shell/line.h"
 #include "visible.h"
@@ -31,12 +32,21 @@
 /* Of JWTs. */
 #define CLOCK_SKEW_S 60
 
+/* What of the program serves. */
+typedef enum face {
+    FACE_WHOLE, /* REST, MCP and the engine */
+    FACE_TOOLS, /* the seven tools alone */
+    FACE_GATE,  /* the tools of other servers, with the plane in front */
+} face;
+
 struct running {
     portarium_registry *registry;
     portarium_app app;
     portarium_remote *remote;
     portarium_rest *rest;
-    bool is_face; /* MCP alone */
+    portarium_proxy *proxy; /* of the gate */
+    const char *upstreams[PORTARIUM_UPSTREAMS_MAX];
+    face face;
 };
 
 /* The hosts that webhooks may be at, as many as there is room for. */
@@ -110,6 +120,17 @@ static mcp_status fill(struct running *self, serve_setup *setup, mcp_error *err)
     return st == MCP_OK ? fill_jwt(setup, err) : st;
 }
 
+/* The gate has no options of the tools, and its clients are those of its flags. */
+static void fill_gate(struct running *self, serve_setup *setup)
+{
+    portarium_app *app = &self->app;
+    app->log = setup->options.log;
+    app->started_ms = mcp_clock_wall_ms();
+    app->workspace = cli_string(setup->line, "workspace");
+    setup->options.allow_write = true; /* policies decide */
+    setup->options.data = app;
+}
+
 /* ---- a plane in this process ----------------------------------------------------------------- */
 
 /* Who calls on standard input and output: the owner of PORTARIUM_TOKEN, else this user, who may
@@ -145,13 +166,15 @@ static mcp_status url_of(const char **out, const serve_setup *setup, mcp_error *
 static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error *err)
 {
     portarium_app *app = &self->app;
+    bool is_gate = self->face == FACE_GATE;
     const char *hosts[HOSTS_MAX];
-    size_t host_count = read_hosts(hosts, setup->line);
+    size_t host_count = is_gate ? 0 : read_hosts(hosts, setup->line);
     portarium_plane_options options = { .files = portarium_files,
                                         .key_file = cli_string(setup->line, "key-file"),
                                         .evidence_key = cli_string(setup->line, "evidence-key"),
                                         .webhooks = { .egress = hosts, .egress_count = host_count },
-                                        .read_only = cli_flag(setup->line, "read-only"),
+                                        .read_only = !is_gate && cli_flag(setup->line, "read-only"),
+                                        .has_no_engine = is_gate,
                                         .settings = { .log = setup->options.log },
                                         .on_policies = portarium_exposures_on_policies };
     options.settings.environment = cli_string(setup->line, "environment");
@@ -172,7 +195,7 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
     if (st != MCP_OK)
         return st;
     app->client = portarium_client_here(app->plane);
-    if (is_stdio(setup->line))
+    if (is_stdio(setup->line) || self->face == FACE_GATE)
         return fill_local(app, setup->arena, err);
     setup->verify = portarium_verify_token;
     setup->verify_data = app;
@@ -189,16 +212,67 @@ static mcp_status open_remote(struct running *self, const char *url, mcp_error *
     return st;
 }
 
+/* The agent of the gate is the token's; a token that is a remote plane's own does not tell. */
+static mcp_status open_gate(struct running *self, serve_setup *setup, mcp_error *err)
+{
+    const cli_line *line = setup->line;
+    const portarium_actor *actor = &self->app.local;
+    const config *file = config_of(line);
+    bool is_named = cli_given(line, "workspace") || !actor->workspace;
+    const char *workspace = is_named ? cli_string(line, "workspace") : actor->workspace;
+    const char *agent = cli_string(line, "agent");
+    portarium_proxy_options options = { .app = &self->app,
+                                        .workspace = workspace,
+                                        .agent = agent ? agent : actor->agent_id,
+                                        .machine = actor->machine_id,
+                                        .servers = file ? config_value(file, "mcp") : NULL,
+                                        .upstreams = self->upstreams,
+                                        .wait_ms = cli_int(line, "wait", 50) * 1000,
+                                        .call_ms = cli_int(line, "call-timeout", 60) * 1000 };
+    while (options.upstream_count < PORTARIUM_UPSTREAMS_MAX &&
+           cli_item(line, "upstream", options.upstream_count)) {
+        self->upstreams[options.upstream_count] = cli_item(line, "upstream",
+                                                           options.upstream_count);
+        options.upstream_count++;
+    }
+    if (!options.agent)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the gate acts as an agent: PORTARIUM_TOKEN must be an agent's, or "
+                             "--agent must name one");
+    self->app.workspace = options.workspace;
+    return portarium_proxy_new(&self->proxy, &options, err);
+}
+
+static mcp_status start_gate(mcp_server *server, const serve_setup *setup, void *data,
+                             mcp_error *err)
+{
+    struct running *self = data;
+    (void)setup;
+    return portarium_proxy_start(self->proxy, server, err);
+}
+
+static void stop_gate(void *data)
+{
+    struct running *self = data;
+    portarium_proxy_stop(self->proxy);
+}
+
 static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
 {
     struct running *self = data;
-    const char *remote = self->is_face ? cli_string(setup->line, "base-url") : NULL;
+    const char *remote = self->face != FACE_WHOLE ? cli_string(setup->line, "base-url") : NULL;
     if (remote && cli_given(setup->line, "db"))
         return mcp_error_set(err, MCP_E_PARAMS, "--base-url and --db exclude each other");
-    mcp_status st = fill(self, setup, err);
+    mcp_status st = MCP_OK;
+    if (self->face == FACE_GATE)
+        fill_gate(self, setup);
+    else
+        st = fill(self, setup, err);
     if (st == MCP_OK)
         st = remote ? open_remote(self, remote, err) : open_plane(self, setup, err);
-    if (st != MCP_OK || self->is_face)
+    if (st == MCP_OK && self->face == FACE_GATE)
+        return open_gate(self, setup, err);
+    if (st != MCP_OK || self->face != FACE_WHOLE)
         return st;
     st = portarium_limits_new(&self->app.limits, cli_flag(setup->line, "compat-rate"), err);
     if (st == MCP_OK)
@@ -214,6 +288,7 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
 static void close_all(void *data)
 {
     struct running *self = data;
+    portarium_proxy_free(self->proxy);
     portarium_rest_free(self->rest);
     portarium_limits_free(self->app.limits);
     portarium_exposures_unfollow(self->app.exposures);
@@ -241,24 +316,49 @@ static const serve_server server = {
 
 /* Who names no revision, or one that is not served, gets the one of the seed, unless only another
  * is spoken. */
-static int serve(const cli_line *line, bool is_face)
+static int serve(const cli_line *line, face what_serves, const serve_server *service)
 {
-    struct running self = { .is_face = is_face };
-    serve_server what = server;
+    struct running self = { .face = what_serves };
+    serve_server what = *service;
     mcp_revision only = mcp_revision_find(cli_string(line, "revision"));
-    what.options.default_revision = what.options.offered_revision = only ? only : MCP_2024_11_05;
-    what.page = is_face ? NULL : "/";
+    if (what_serves != FACE_GATE)
+        what.options.default_revision = what.options.offered_revision = only ? only
+                                                                             : MCP_2024_11_05;
     return serve_run(&what, line, &self);
 }
 
 int portarium_line_serve(const cli_line *line, void *data)
 {
     (void)data;
-    return serve(line, false);
+    return serve(line, FACE_WHOLE, &server);
 }
 
 int portarium_line_mcp(const cli_line *line, void *data)
 {
+    serve_server tools = server;
     (void)data;
-    return serve(line, true);
+    tools.page = NULL;
+    return serve(line, FACE_TOOLS, &tools);
+}
+
+/* The gate has no tools of its own. Its errors are the library's. */
+int portarium_line_gate(const cli_line *line, void *data)
+{
+    static const mcp_tool none[] = { { 0 } };
+    const serve_server gate = {
+        .options = { .name = "portarium-gate",
+                     .version = PORTARIUM_VERSION,
+                     .list_changed = true,
+                     .visible = portarium_proxy_shows,
+                     .hidden_called = portarium_hidden_tool_called,
+                     .limits = { .short_threads = WORKERS } },
+        .features = { .tools = none },
+        .http = { .legacy_sse = true, .websocket = true },
+        .open = open_all,
+        .start = start_gate,
+        .stop = stop_gate,
+        .close = close_all,
+    };
+    (void)data;
+    return serve(line, FACE_GATE, &gate);
 }

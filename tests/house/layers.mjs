@@ -139,6 +139,7 @@ const ROOMS = {
   "servers/portarium/client": { rooms: portarium("service", "store", "model") },
   "servers/portarium/gateway": { rooms: portarium("client", "service", "store", "policy", "model", "public") },
   "servers/portarium/features": { rooms: portarium("client", "gateway", "service", "store", "model", "public") },
+  "servers/portarium/proxy": { rooms: portarium("gateway", "client", "executors", "service", "store", "model", "public") },
   "servers/portarium/shell": { rooms: portarium("evidence", "gateway", "service", "store", "model", "public") },
   "servers/portarium/commands": { rooms: portarium("client", "gateway", "service", "store", "model") },
   "servers/portarium/rest": { rooms: portarium("gateway", "service", "store", "model", "public") },

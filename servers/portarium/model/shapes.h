@@ -18,7 +18,7 @@
     X(RunStart) X(RunCancel) X(Intervention) X(ActionResolution) X(CompletionSignal) \
     X(UserCreate) X(UserPatch) X(WorkItemCreate) X(WorkItemPatch) X(Assignment) \
     X(ApprovalCreate) X(ApprovalPacket) X(ApprovalFeedback) X(ApprovalDecision) \
-    X(ApprovalResubmission) X(Plan) X(ActionProposal) X(ActionExecution) X(ExecutionEnd) X(Machine) X(Agent) \
+    X(ApprovalResubmission) X(Plan) X(ActionProposal) X(ActionExecution) X(ActionRecord) X(ExecutionEnd) X(Machine) X(Agent) \
     X(AgentForm) X(AdapterRegistration) X(Heartbeat) X(Rationale) X(LegalHold) X(Webhook) X(LeaseCompletion) \
     X(LeaseFailure) X(Policy) X(PolicySimulation) X(ToolExposurePolicy) X(Workflow)
 

@@ -2,7 +2,7 @@
  * call.c - the way of a proxied call.
  *
  * The key of a proposal is the SHA-256 of the canonical JSON of upstream, tool and arguments, so
- * the same call finds what became of the one before. Whoever claims an approval performs the call;
+ * the same call finds what became of the one before. Who claims an approval performs the call;
  * a proxy that dies in between leaves it Executing, for a person to end. The result of an upstream
  * is kept with the approval as far as it fits a request to the plane, otherwise its hash is.
  */
@@ -49,9 +49,9 @@ static mcp_status end_object(const mcp_json **out, passing *self, mcp_buf *text,
     mcp_error *err = mcp_call_error(self->call);
     mcp_write_end(json);
     mcp_status st = mcp_json_writer_status(json);
-    st = st == MCP_OK ? mcp_json_read(out, mcp_call_arena(self->call), text->data, text->length, err)
-                      : mcp_error_set(err, st, "a request to the control plane: %s",
-                                      mcp_status_words(st));
+    st = st == MCP_OK
+             ? mcp_json_read(out, mcp_call_arena(self->call), text->data, text->length, err)
+             : mcp_error_set(err, st, "a request to the control plane: %s", mcp_status_words(st));
     mcp_buf_clear(text);
     return st;
 }
@@ -72,8 +72,9 @@ static mcp_status make_key(passing *self)
     if (st != MCP_OK)
         return st;
     self->key = mcp_arena_strdup(mcp_call_arena(self->call), hex);
-    return self->key ? MCP_OK
-                     : mcp_error_set(mcp_call_error(self->call), MCP_E_NOMEM, "no memory for a key");
+    return self->key
+               ? MCP_OK
+               : mcp_error_set(mcp_call_error(self->call), MCP_E_NOMEM, "no memory for a key");
 }
 
 /* ---- the plane ------------------------------------------------------------------------------- */
@@ -365,8 +366,9 @@ static mcp_status kept_result(const mcp_json **out, passing *self, const mcp_jso
 static mcp_status report(passing *self, const char *execution, ending how, const mcp_json *result,
                          const char *message, portarium_reply *reply)
 {
-    static const char *const outcomes[] = { [DONE] = "executed", [FAILED] = "failed",
-                                            [UNKNOWN] = "unknown", [UNSENT] = "released" };
+    static const char *const outcomes[] = {
+        [DONE] = "executed", [FAILED] = "failed", [UNKNOWN] = "unknown", [UNSENT] = "released"
+    };
     mcp_buf text;
     mcp_json_writer json;
     const mcp_json *kept = NULL, *body = NULL, *ignored = NULL;
@@ -414,11 +416,11 @@ static mcp_status perform_and_answer(passing *self, const char *execution)
                                         .detail = why.message,
                                         .approval = self->approval,
                                         .status = execution ? "Executing" : NULL });
-    return refuse(self, &(refusal){ .error = how == UNSENT ? "upstream-unreachable"
-                                                           : "upstream-refused",
-                                    .detail = why.message,
-                                    .approval = self->approval,
-                                    .retry = how == UNSENT ? "the same call" : NULL });
+    return refuse(self,
+                  &(refusal){ .error = how == UNSENT ? "upstream-unreachable" : "upstream-refused",
+                              .detail = why.message,
+                              .approval = self->approval,
+                              .retry = how == UNSENT ? "the same call" : NULL });
 }
 
 /* ---- approvals ------------------------------------------------------------------------------- */
@@ -548,8 +550,7 @@ static mcp_status write_proposal(const mcp_json **out, passing *self)
     mcp_write_member_string(&json, "agentId", proxy->agent);
     if (proxy->machine)
         mcp_write_member_string(&json, "machineId", proxy->machine);
-    mcp_write_member_string(&json, "actionKind",
-                            portarium_upstream_name(self->tools->upstream));
+    mcp_write_member_string(&json, "actionKind", portarium_upstream_name(self->tools->upstream));
     mcp_write_member_string(&json, "toolName", self->tool->name);
     mcp_write_member_value(&json, "parameters", self->arguments);
     mcp_write_member_string(&json, "executionTier", "Auto");

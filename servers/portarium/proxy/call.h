@@ -12,8 +12,24 @@
 #ifndef PORTARIUM_PROXY_CALL_H
 #define PORTARIUM_PROXY_CALL_H
 
-#include "proxy/proxy.h"
+#include "gateway/app.h"
 #include "proxy/upstream.h"
+
+/** Servers behind one proxy. */
+#define PORTARIUM_UPSTREAMS_MAX 32
+
+/** Strings are borrowed for the life of the proxy. */
+typedef struct portarium_proxy_options {
+    portarium_app *app; /* its client is asked, as its local actor */
+    const char *workspace;
+    const char *agent;            /* whose actions the calls are */
+    const char *machine;          /* NULL: not said */
+    const mcp_json *servers;      /* the host's table of MCP servers; NULL: empty */
+    const char *const *upstreams; /* names in it; several: their tools are NAME__TOOL */
+    size_t upstream_count;
+    int64_t wait_ms; /* for a decision */
+    int64_t call_ms; /* for an upstream's answer */
+} portarium_proxy_options;
 
 /** The handler of each tool; `data` is the portarium_upstream_tools that the tool is in, whose data
  *  are the portarium_proxy_options. */

@@ -53,10 +53,10 @@ static mcp_status read_bearer(const char **out, portarium_upstream *self, mcp_er
     if (!variable)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for upstream %s", self->options.name);
     *out = getenv(variable);
-    return *out && **out ? MCP_OK
-                         : mcp_error_set(err, MCP_E_NOT_FOUND,
-                                         "upstream %s: the variable %s is not set",
-                                         self->options.name, variable);
+    return *out && **out
+               ? MCP_OK
+               : mcp_error_set(err, MCP_E_NOT_FOUND, "upstream %s: the variable %s is not set",
+                               self->options.name, variable);
 }
 
 static void on_change(void *data)
@@ -247,7 +247,8 @@ static mcp_status add_tools(portarium_upstream_tools *list, const client_tools *
     }
     files[list->count] = (mcp_file){ NULL, NULL, 0 };
     rows[list->count] = (mcp_tool){ .name = NULL };
-    list->features = (mcp_features){ .files = files, .tools = rows, .data = list };
+    list->files = files;
+    list->rows = rows;
     return MCP_OK;
 }
 

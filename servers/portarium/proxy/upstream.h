@@ -5,9 +5,10 @@
 #define PORTARIUM_PROXY_UPSTREAM_H
 
 #include "client/client.h"
+#include "mcp/files.h"
 #include "mcp/log.h"
 #include "mcp/schema.h"
-#include "mcp/server.h"
+#include "mcp/tool.h"
 
 typedef struct portarium_upstream portarium_upstream;
 
@@ -19,14 +20,15 @@ typedef struct portarium_upstream_tool {
     mcp_schema *output_schema; /* NULL: it has none */
 } portarium_upstream_tool;
 
-/** The tools of one listing, as features whose data is the list. */
+/** The tools of one listing, as rows and files for a server; the data of the rows is the list. */
 typedef struct portarium_upstream_tools {
     struct portarium_upstream_tools *next; /* an older list */
     portarium_upstream *upstream;
     mcp_arena *arena;
     size_t count;
     portarium_upstream_tool *items;
-    mcp_features features;
+    const mcp_file *files;
+    const mcp_tool *rows;
     void *data; /* of the proxy */
 } portarium_upstream_tools;
 

@@ -28,6 +28,9 @@ int portarium_line_serve(const cli_line *line, void *data);
 /** portarium mcp serve */
 int portarium_line_mcp(const cli_line *line, void *data);
 
+/** portarium gate */
+int portarium_line_gate(const cli_line *line, void *data);
+
 /** portarium admin apply FILE */
 int portarium_line_apply(const cli_line *line, void *data);
 

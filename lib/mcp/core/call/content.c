@@ -256,6 +256,44 @@ mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type
     return block_end(call, &writer);
 }
 
+/* Whether clients of the revision have a type of blocks; those that come later are unknown. */
+static bool is_known_type(const char *type, mcp_revision revision)
+{
+    static const struct {
+        const char *type;
+        mcp_revision since;
+    } types[] = { { "text", MCP_2024_11_05 },
+                  { "image", MCP_2024_11_05 },
+                  { "resource", MCP_2024_11_05 },
+                  { "audio", MCP_2025_03_26 },
+                  { "resource_link", MCP_2025_06_18 } };
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(types[i].type, type) == 0)
+            return revision >= types[i].since;
+    }
+    return false;
+}
+
+mcp_status mcp_call_block(mcp_call *call, const mcp_json *block)
+{
+    const char *type = mcp_json_get_string(block, "type");
+    mcp_json_writer writer;
+
+    if (!type)
+        return missing(call, "type");
+    if (!is_known_type(type, call->request.revision)) {
+        const char *text = mcp_arena_printf(call->arena, "[%s]", type);
+        return text ? mcp_call_text(call, text) : no_memory(call);
+    }
+    block_begin(call, &writer, NULL);
+    for (size_t i = 0; i < mcp_json_count(block); i++) {
+        mcp_write_name(&writer, mcp_json_name(block, i, NULL));
+        mcp_write_value(&writer, mcp_json_item(block, i));
+    }
+    return block_end(call, &writer);
+}
+
 mcp_status mcp_call_contents_meta(mcp_call *call, const char *json)
 {
     const mcp_json *meta = NULL;

@@ -60,6 +60,14 @@ static bool is_open(const portarium_proposal *proposal)
            !portarium_approval_is_final(portarium_approval_status_of(&proposal->approval));
 }
 
+/* A repeatable proposal that no approval answers any more. */
+static bool is_over(const proposing *self)
+{
+    const portarium_record *approval = &self->out->approval;
+    return self->request->is_repeatable &&
+           (!approval->id || portarium_approval_status_of(approval) == PORTARIUM_APPROVAL_EXPIRED);
+}
+
 /* The proposal of that key, unless it has ended long ago. */
 static mcp_status find_same(proposing *self, bool *found, mcp_error *err)
 {
@@ -85,7 +93,8 @@ static mcp_status find_same(proposing *self, bool *found, mcp_error *err)
         st = read_approval(self->out, tx, err);
     if (st != MCP_OK || !*found)
         return st;
-    *found = is_open(self->out) || tx->now_ms - record->created_ms < PORTARIUM_PROPOSAL_KEPT_MS;
+    *found = is_open(self->out) ||
+             (tx->now_ms - record->created_ms < PORTARIUM_PROPOSAL_KEPT_MS && !is_over(self));
     if (*found && strcmp(mcp_json_get_string(record->json, "subjectHash"), self->hash) != 0)
         return mcp_error_set(err, MCP_E_EXISTS, "The key %.128s is that of another proposal.",
                              self->request->key);
@@ -318,6 +327,70 @@ mcp_status portarium_propose(portarium_proposal *out, portarium_tx *tx,
     return st == MCP_OK ? store(&self, err) : st;
 }
 
+/* ---- the ends of actions --------------------------------------------------------------------- */
+
+/* Evidence of a call, with its parameters and its output as payloads. @param approval NULL: none */
+static mcp_status add_call(portarium_tx *tx, const char *approval, const char *summary,
+                           const mcp_json *parameters, const mcp_json *output, mcp_error *err)
+{
+    portarium_evidence entry = { .category = "Action",
+                                 .summary = summary,
+                                 .approval_id = approval };
+    mcp_status st = summary ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for evidence");
+    if (st == MCP_OK && parameters)
+        st = portarium_payload_add(tx, &entry.payloads[0], NULL, "Operational", parameters, err);
+    if (st == MCP_OK && output)
+        st = portarium_payload_add(tx, &entry.payloads[parameters ? 1 : 0], NULL, "Operational",
+                                   output, err);
+    return st == MCP_OK ? portarium_evidence_add(tx, &entry, err) : st;
+}
+
+/* The proposal, if it is the caller's and was allowed. */
+static mcp_status read_allowed(portarium_record *out, portarium_tx *tx, const char *proposal,
+                               mcp_error *err)
+{
+    mcp_status st = portarium_record_get(out, tx, &portarium_proposals, proposal, err);
+    if (st != MCP_OK)
+        return st;
+    const char *agent = mcp_json_get_string(out->json, "agentId");
+    if (tx->actor->agent_id && strcmp(tx->actor->agent_id, agent) != 0)
+        return mcp_error_set(err, MCP_E_DENIED, "Proposal %s is of another agent.", proposal);
+    return strcmp(mcp_json_get_string(out->json, "decision"), "Allow") == 0
+               ? MCP_OK
+               : mcp_error_set(err, MCP_E_EXISTS, "Proposal %s was not allowed.", proposal);
+}
+
+mcp_status portarium_proposal_end(portarium_record *out, portarium_tx *tx, const char *proposal,
+                                  const char *outcome, const mcp_json *output, const char *message,
+                                  mcp_error *err)
+{
+    const mcp_json *patch = NULL;
+    mcp_status st = read_allowed(out, tx, proposal, err);
+    if (st != MCP_OK)
+        return st;
+    const char *before = mcp_json_get_string(out->json, "outcome");
+    if (before)
+        return strcmp(before, outcome) == 0
+                   ? MCP_OK
+                   : mcp_error_set(err, MCP_E_EXISTS, "Proposal %s has ended: %s.", proposal,
+                                   before);
+    st = portarium_object(tx, &patch, err, "outcome", outcome, "errorMessage", message,
+                          "endedAtIso", tx->now, NULL);
+    if (st == MCP_OK)
+        st = portarium_record_patch(out, tx, &portarium_proposals, patch, NULL, err);
+    const char *tool = mcp_json_get_string(out->json, "toolName");
+    if (st == MCP_OK)
+        st = add_call(tx, NULL,
+                      mcp_arena_printf(tx->arena, "Call of %s by agent %s: %s%s%.200s", tool,
+                                       mcp_json_get_string(out->json, "agentId"), outcome,
+                                       message ? ", " : "", message ? message : ""),
+                      mcp_json_get(out->json, "parameters"), output, err);
+    const portarium_event event = {
+        .type = "AgentActionExecuted", .kind = "proposal", .id = proposal, .data = patch
+    };
+    return st == MCP_OK ? portarium_event_add(tx, &event, err) : st;
+}
+
 /* ---- executing ------------------------------------------------------------------------------- */
 
 /* An approval of a proposal, with both of its records. */
@@ -516,9 +589,11 @@ mcp_status portarium_execution_finish(portarium_execution *out, portarium_tx *tx
         st = portarium_approval_become(&proposal.approval, tx, ends[end].approval, NULL, hidden,
                                        err);
     if (st == MCP_OK)
-        st = portarium_approval_evidence(&proposal.approval, tx, "Action", err,
-                                         "Execution %s ended: %s%s%.200s", id, ends[end].status,
-                                         message ? ", " : "", message ? message : "");
+        st = add_call(tx, proposal.approval.id,
+                      mcp_arena_printf(tx->arena, "Execution %s ended: %s%s%.200s", id,
+                                       ends[end].status, message ? ", " : "",
+                                       message ? message : ""),
+                      mcp_json_get(proposal.record.json, "parameters"), output, err);
     if (st == MCP_OK)
         st = portarium_approval_event(&proposal.approval, tx, ends[end].event, NULL, err);
     describe(out, &proposal.approval);

@@ -23,6 +23,9 @@ typedef struct portarium_proposal_request {
     const mcp_json *policy_ids;
     const char *rationale;
     const char *key; /* the same proposal again gives the same answer */
+    /** The key names an approval: a proposal that needed none, or whose approval has expired, is
+     *  judged again. */
+    bool is_repeatable;
 } portarium_proposal_request;
 
 /** A proposal, and what has become of it. */
@@ -42,6 +45,19 @@ typedef struct portarium_proposal {
  */
 mcp_status portarium_propose(portarium_proposal *out, portarium_tx *tx,
                              const portarium_proposal_request *request, mcp_error *err);
+
+/**
+ * Note how an action has ended that was allowed without an approval: evidence with the hashes of
+ * its parameters and its output. Once; the same again changes nothing.
+ *
+ * @param outcome "executed", "failed", "released" or "unknown"
+ * @param output,message NULL: none
+ * @return MCP_OK; MCP_E_NOT_FOUND; MCP_E_EXISTS: it was not allowed, or another end is noted;
+ *         MCP_E_DENIED: it is another agent's; statuses of db.h
+ */
+mcp_status portarium_proposal_end(portarium_record *out, portarium_tx *tx, const char *proposal,
+                                  const char *outcome, const mcp_json *output, const char *message,
+                                  mcp_error *err);
 
 /** An execution. Texts in the arena; NULL: none. */
 typedef struct portarium_execution {

@@ -24,8 +24,12 @@ static mcp_status get_approval(portarium_tx *tx, const portarium_request *reques
     mcp_status st = portarium_record_get(&approval, tx, &portarium_approvals, id, err);
     if (st != MCP_OK)
         return st;
+    const char *agent = mcp_json_get_string(approval.json, "agentId");
+    if (tx->actor->agent_id && (!agent || strcmp(agent, tx->actor->agent_id) != 0))
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "Approval %s not found.", id);
+    portarium_approval_status status = portarium_approval_status_of(&approval);
     reply->state = mcp_json_get_string(approval.json, "status");
-    if (portarium_approval_status_of(&approval) == PORTARIUM_APPROVAL_PENDING)
+    if (status == PORTARIUM_APPROVAL_PENDING || status == PORTARIUM_APPROVAL_EXECUTING)
         reply->wait_key = mcp_arena_printf(tx->arena, "%s/approval/%s", tx->workspace, id);
     return portarium_reply_json(reply, tx, 200, approval.json, err);
 }
@@ -147,7 +151,8 @@ const portarium_operation portarium_approval_operations[] = {
       PORTARIUM_SHAPE_ApprovalCreate, "Approval", "put an approval before a whole run",
       create_approval },
     { "getApproval", "GET", "/approvals/{approvalId}", PORTARIUM_MAY_READ,
-      PORTARIUM_ETAG | PORTARIUM_WAITS, PORTARIUM_NO_BODY, "Approval", "one approval",
+      PORTARIUM_ETAG | PORTARIUM_WAITS | PORTARIUM_AGENTS, PORTARIUM_NO_BODY, "Approval",
+      "one approval",
       get_approval },
     { "decideApproval", "POST", "/approvals/{approvalId}/decide", PORTARIUM_MAY_DECIDE_APPROVAL,
       PORTARIUM_COMMAND, PORTARIUM_SHAPE_ApprovalDecision, "Approval", "decide an approval",

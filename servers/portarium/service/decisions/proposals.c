@@ -48,6 +48,7 @@ static mcp_status propose(portarium_tx *tx, const portarium_request *request,
         .rationale = portarium_body_string(request, "rationale"),
         .key = portarium_body_string(request, "idempotencyKey"),
     };
+    mcp_json_bool(mcp_json_get(request->body, "repeatable"), &ask.is_repeatable);
     mcp_status st = MCP_OK;
     portarium_tier_read(&ask.tier, portarium_body_string(request, "executionTier"));
     if (actor->agent_id && strcmp(actor->agent_id, ask.agent) != 0)
@@ -107,11 +108,25 @@ static mcp_status complete(portarium_tx *tx, const portarium_request *request,
     return st == MCP_OK ? reply_execution(reply, tx, &execution, err) : st;
 }
 
+static mcp_status record(portarium_tx *tx, const portarium_request *request, portarium_reply *reply,
+                         mcp_error *err)
+{
+    portarium_record proposal;
+    mcp_status st = portarium_proposal_end(&proposal, tx, portarium_argument(request, "proposalId"),
+                                           portarium_body_string(request, "outcome"),
+                                           mcp_json_get(request->body, "output"),
+                                           portarium_body_string(request, "errorMessage"), err);
+    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, proposal.json, err) : st;
+}
+
 /* clang-format off */
 const portarium_operation portarium_proposal_operations[] = {
     { "proposeAction", "POST", "/agent-actions:propose", PORTARIUM_MAY_USE_AGENT_ACTIONS,
       PORTARIUM_COMMAND | PORTARIUM_AGENTS, PORTARIUM_SHAPE_ActionProposal, "AgentAction",
       "ask whether an agent may do something", propose },
+    { "recordAction", "POST", "/agent-actions/{proposalId}/record",
+      PORTARIUM_MAY_USE_AGENT_ACTIONS, PORTARIUM_COMMAND | PORTARIUM_AGENTS,
+      PORTARIUM_SHAPE_ActionRecord, "AgentAction", "say how an allowed action has ended", record },
     { "executeAction", "POST", "/agent-actions/{approvalId}/execute",
       PORTARIUM_MAY_USE_AGENT_ACTIONS, PORTARIUM_COMMAND | PORTARIUM_AGENTS,
       PORTARIUM_SHAPE_ActionExecution, "Execution", "reserve the execution of what was approved",

@@ -142,6 +142,29 @@ static void links_are_words_before_2025_06_18(void **state)
     }
 }
 
+static void blocks_of_others_are_handed_on(void **state)
+{
+    static const char text[] =
+        "[{\"type\":\"text\",\"text\":\"a\",\"annotations\":{\"priority\":1}},"
+        "{\"type\":\"resource_link\",\"uri\":\"x://y\",\"name\":\"y\"},"
+        "{\"type\":\"hologram\",\"data\":\"AA==\"},{\"text\":\"no type\"}]";
+    const mcp_json *blocks = NULL;
+    mcp_arena *arena = mcp_arena_new(0);
+
+    (void)state;
+    assert_int_equal(mcp_json_read(&blocks, arena, text, sizeof text - 1, NULL), MCP_OK);
+    begin(MCP_2025_06_18);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(mcp_call_block(call, mcp_json_item(blocks, i)), MCP_OK);
+    end("{\"type\":\"text\",\"text\":\"a\",\"annotations\":{\"priority\":1}},"
+        "{\"type\":\"resource_link\",\"uri\":\"x://y\",\"name\":\"y\"},"
+        "{\"type\":\"text\",\"text\":\"[hologram]\"}");
+    begin(MCP_2024_11_05);
+    assert_int_equal(mcp_call_block(call, mcp_json_item(blocks, 1)), MCP_OK);
+    end("{\"type\":\"text\",\"text\":\"[resource_link]\"}");
+    mcp_arena_free(arena);
+}
+
 static void embedded_resources_are_known_everywhere(void **state)
 {
     static const mcp_revision revisions[] = NEWEST_TYPES_FROM;
@@ -236,6 +259,7 @@ int main(void)
         cmocka_unit_test(images_are_base64_everywhere),
         cmocka_unit_test(audio_is_words_before_2025_03_26),
         cmocka_unit_test(links_are_words_before_2025_06_18),
+        cmocka_unit_test(blocks_of_others_are_handed_on),
         cmocka_unit_test(embedded_resources_are_known_everywhere),
         cmocka_unit_test(contents_stand_for_what_was_asked),
         cmocka_unit_test(contents_have_the_meta_that_was_set_last),

@@ -205,6 +205,53 @@ static void a_budget_limits_what_agents_do(void **state)
     expect_decision("read_c", "Denied");
 }
 
+static void a_repeatable_key_names_an_approval(void **state)
+{
+    char first[64];
+    const char *key = ",\"idempotencyKey\":\"again\",\"repeatable\":true";
+    (void)state;
+    rig_expect(&rig, &rig_admin, "updatePolicy", "{\"policyId\":\"few\"}", "{\"active\":false}",
+               200);
+    snprintf(first, sizeof first, "%s",
+             mcp_json_get_string(propose("read_x", key, 201), "proposalId"));
+    assert_string_not_equal(mcp_json_get_string(propose("read_x", key, 201), "proposalId"), first);
+    key = ",\"idempotencyKey\":\"asked\",\"repeatable\":true";
+    snprintf(first, sizeof first, "%s",
+             mcp_json_get_string(propose("send_mail", key, 201), "proposalId"));
+    const mcp_json *json = propose("send_mail", key, 200);
+    assert_string_equal(mcp_json_get_string(json, "proposalId"), first);
+    const char *approval = mcp_json_get_string(json, "approvalId");
+    act(&agent, "getApproval", approval, NULL, 200);
+    act(&other_agent, "getApproval", approval, NULL, 404);
+    act(&bert, "decideApproval", approval, "{\"decision\":\"Denied\",\"rationale\":\"no\"}", 200);
+    json = propose("send_mail", key, 200);
+    assert_string_equal(mcp_json_get_string(json, "status"), "Denied");
+    assert_string_equal(mcp_json_get_string(json, "rationale"), "no");
+}
+
+static void how_an_allowed_action_ended_is_noted_once(void **state)
+{
+    char arguments[128];
+    const char *done = "{\"outcome\":\"executed\",\"output\":{\"lines\":3}}";
+    (void)state;
+    const char *id = mcp_json_get_string(propose("read_y", "", 201), "proposalId");
+    snprintf(arguments, sizeof arguments, "{\"proposalId\":\"%s\"}", id);
+    rig_expect(&rig, &other_agent, "recordAction", arguments, done, 403);
+    rig_expect(&rig, &agent, "recordAction", arguments, "{\"outcome\":\"perhaps\"}", 422);
+    rig_expect(&rig, &agent, "recordAction", arguments, done, 200);
+    assert_string_equal(text("outcome"), "executed");
+    rig_expect(&rig, &agent, "recordAction", arguments, done, 200);
+    rig_expect(&rig, &agent, "recordAction", arguments, "{\"outcome\":\"failed\"}", 409);
+    rig_expect(&rig, &rig_admin, "listEvidence", "{\"limit\":\"1\"}", NULL, 200);
+    const mcp_json *entry = mcp_json_pointer(rig_body(&rig), "/items/0");
+    assert_string_equal(mcp_json_get_string(entry, "summary"),
+                        "Call of read_y by agent ag-1: executed");
+    assert_int_equal(mcp_json_count(mcp_json_get(entry, "payloadRefs")), 2);
+    id = mcp_json_get_string(propose("send_mail", "", 201), "proposalId");
+    snprintf(arguments, sizeof arguments, "{\"proposalId\":\"%s\"}", id);
+    rig_expect(&rig, &agent, "recordAction", arguments, done, 409);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +260,8 @@ int main(void)
         cmocka_unit_test(a_key_finds_its_proposal),
         cmocka_unit_test(a_policy_of_meanwhile_denies_the_execution),
         cmocka_unit_test(a_budget_limits_what_agents_do),
+        cmocka_unit_test(a_repeatable_key_names_an_approval),
+        cmocka_unit_test(how_an_allowed_action_ended_is_noted_once),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

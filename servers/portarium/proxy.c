@@ -1,13 +1,13 @@
 /*
  * proxy.c - the upstreams of a proxy, and the thread that follows their tools.
  */
-#include "proxy/proxy.h"
+#include "proxy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gateway/actors.h"
-#include "proxy/call.h"
 #include "proxy/upstream.h"
 #include "thread/thread.h"
 
@@ -19,9 +19,9 @@ enum { RETRY_MS = 5000, MARGIN_MS = 30000, PREFIX_MAX = 128 };
 typedef struct member {
     portarium_proxy *owner;
     portarium_upstream *upstream;
-    const portarium_upstream_tools *added; /* NULL: nothing yet */
-    bool is_due;                           /* its tools are to be listed; under the lock */
-    bool was_logged;                       /* that it does not answer */
+    mcp_features *added; /* NULL: nothing yet */
+    bool is_due;         /* its tools are to be listed; under the lock */
+    bool was_logged;     /* that it does not answer */
     char prefix[PREFIX_MAX];
 } member;
 
@@ -130,14 +130,17 @@ void portarium_proxy_free(portarium_proxy *self)
 static mcp_status replace(member *self, const portarium_upstream_tools *tools, mcp_error *err)
 {
     mcp_server *server = self->owner->server;
-    const portarium_upstream_tools *old = self->added;
-    mcp_status st = old ? mcp_server_remove_features(server, &old->features, err) : MCP_OK;
+    mcp_features *made = mcp_arena_alloc(tools->arena, sizeof *made);
+    if (!made)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tools");
+    *made = (mcp_features){ .files = tools->files, .tools = tools->rows, .data = (void *)tools };
+    mcp_status st = self->added ? mcp_server_remove_features(server, self->added, err) : MCP_OK;
     if (st != MCP_OK)
         return st;
     self->added = NULL;
-    st = mcp_server_add_features(server, &tools->features, err);
+    st = mcp_server_add_features(server, made, err);
     if (st == MCP_OK)
-        self->added = tools;
+        self->added = made;
     return st;
 }
 

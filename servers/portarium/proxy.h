@@ -9,29 +9,13 @@
  * The plane's answer counts, whatever an upstream says of its tools: annotations are handed on and
  * not believed.
  */
-#ifndef PORTARIUM_PROXY_PROXY_H
-#define PORTARIUM_PROXY_PROXY_H
+#ifndef PORTARIUM_PROXY_H
+#define PORTARIUM_PROXY_H
 
-#include "gateway/app.h"
 #include "mcp/server.h"
-
-/** Servers behind one proxy. */
-#define PORTARIUM_UPSTREAMS_MAX 32
+#include "proxy/call.h"
 
 typedef struct portarium_proxy portarium_proxy;
-
-/** Strings are borrowed for the life of the proxy. */
-typedef struct portarium_proxy_options {
-    portarium_app *app; /* its client is asked, as its local actor */
-    const char *workspace;
-    const char *agent;   /* whose actions the calls are */
-    const char *machine; /* NULL: not said */
-    const mcp_json *servers;      /* the host's table of MCP servers; NULL: empty */
-    const char *const *upstreams; /* names in it; several: their tools are NAME__TOOL */
-    size_t upstream_count;
-    int64_t wait_ms; /* for a decision */
-    int64_t call_ms; /* for an upstream's answer */
-} portarium_proxy_options;
 
 /**
  * Make a proxy. Nothing is connected.

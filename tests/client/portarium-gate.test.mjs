@@ -1,0 +1,311 @@
+/*
+ * portarium-gate.test.mjs - `portarium gate`: the tools of another MCP server with policies,
+ * approvals and evidence in front, by the official client. The control plane is in the gate's
+ * process, on the database of a served one, or remote.
+ */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+
+import { plane, program, root } from './portarium-rest.mjs';
+import { until } from './support/until.mjs';
+
+const WS = '/v1/workspaces/ws-1';
+const MACHINE = {
+    machineId: 'm-1', endpointUrl: 'https://m.example.com', active: true, displayName: 'm-1', capabilities: ['agent:task'],
+    executionPolicy: { isolationMode: 'PerTenantWorker', egressAllowlist: [], workloadIdentity: 'Required' },
+    authConfig: { kind: 'bearer', secretRef: 'M' },
+};
+const EXPOSURE = {
+    schemaVersion: 1, workspaceId: 'ws-1', defaultEffect: 'Allow',
+    rules: [{ toolPattern: 'hidden_*', allowedRoles: ['auditor'], minimumTier: 'Auto' }],
+    toolClasses: [
+        { toolPattern: 'read_*', toolClass: 'ReadOnly' },
+        { toolPattern: 'delete_*', toolClass: 'Dangerous' },
+        { toolPattern: 'write_*', toolClass: 'Mutation' },
+    ],
+};
+
+/* A served plane with an agent, and what a gate in front of the upstream needs. */
+async function setUp() {
+    const self = await plane();
+    const admin = self.token('ada', 'admin');
+    self.anna = self.token('anna', 'approver');
+    self.effects = path.join(self.dir, 'effects');
+    fs.writeFileSync(self.effects, '');
+    self.config = path.join(self.dir, 'host.toml');
+    fs.writeFileSync(self.config, `[mcp.notes]
+command = [${JSON.stringify(process.execPath)}, ${JSON.stringify(path.join(root, 'tests/client/support/gated-server.mjs'))}]
+environment = ["EFFECTS=${self.effects}"]
+readable = ["/"]
+writable = ["${self.dir}"]
+network = true
+memory_mb = 0
+`, { mode: 0o600 });
+    const done = async (method, where, body) => {
+        const answer = await self.ask(method, WS + where, { token: admin, body });
+        assert.ok(answer.status < 300, `${where}: ${answer.text}`);
+    };
+    await done('POST', '/machines', MACHINE);
+    await done('POST', '/agents', {
+        schemaVersion: 1, agentId: 'agent-1', machineId: 'm-1', displayName: 'Agent', capabilities: ['agent:task'], policyTier: 'HumanApprove',
+        allowedTools: [], workspaceId: 'ws-1', registeredAtIso: '2026-01-01T00:00:00.000Z',
+    });
+    await done('PUT', '/tool-exposure', EXPOSURE);
+    const made = spawnSync(program, ['tokens', 'create', '--db', self.db, '--workspace', 'ws-1', '--subject', 'agent-1', '--roles', 'operator',
+        '--agent', 'agent-1', '--owner', 'otto'], { encoding: 'utf8' });
+    assert.equal(made.status, 0, made.stderr);
+    self.agent = made.stdout.trim();
+    self.count = (tool) => fs.readFileSync(self.effects, 'utf8').split('\n').filter((line) => line.startsWith(`${tool} `)).length;
+    self.approvals = async (status) => (await self.ask('GET', `${WS}/approvals?status=${status}`, { token: admin })).json.items;
+    self.decide = async (id, decision = 'Approved') => {
+        const answer = await self.ask('POST', `${WS}/approvals/${id}/decide`, { token: self.anna, body: { decision, rationale: 'looked at it' } });
+        assert.equal(answer.status, 200, answer.text);
+    };
+    /* The one approval that waits; it is decided. */
+    self.decideNext = async (decision) => {
+        let waiting = [];
+        await until(async () => (waiting = await self.approvals('Pending')).length === 1, 'an approval');
+        await self.decide(waiting[0].approvalId, decision);
+        return waiting[0];
+    };
+    self.admin = admin;
+    return self;
+}
+
+async function gate(self, where, ...args) {
+    const client = new Client({ name: 'test', version: '1' });
+    const to = where === 'here' ? ['--db', self.db] : ['--base-url', self.base, '--agent', 'agent-1'];
+    const transport = new StdioClientTransport({
+        command: program, args: ['gate', '--workspace', 'ws-1', '--config', self.config, '--upstream', 'notes', ...to, ...args], stderr: 'pipe',
+        env: { ...process.env, PORTARIUM_TOKEN: self.agent },
+    });
+    client.log = '';
+    transport.stderr.on('data', (text) => { client.log += text; });
+    client.changes = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => { client.changes++; });
+    await client.connect(transport);
+    await until(async () => (await client.listTools()).tools.length > 0, `the tools of the upstream; ${client.log}`);
+    client.pid = transport.pid;
+    return client;
+}
+
+const call = (client, name, args = {}) => client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
+const record = (result) => {
+    assert.equal(result.isError, true, JSON.stringify(result));
+    return JSON.parse(result.content[0].text);
+};
+
+for (const where of ['here', 'remote']) {
+    describe(`the plane is ${where}`, () => {
+        let self, client;
+        before(async () => {
+            self = await setUp();
+            client = await gate(self, where);
+        });
+        after(async () => {
+            await client?.close();
+            await self.close();
+        });
+
+        test('tools are listed as the upstream has them; one that no server can serve is left out', async () => {
+            const { tools } = await client.listTools();
+            const read = tools.find(({ name }) => name === 'read_note');
+            assert.deepEqual([read.title, read.description, read.annotations], ['Read', 'Reads.', { readOnlyHint: true }]);
+            assert.ok(!tools.some(({ name }) => name === 'read_broken'));
+            assert.match(client.log, /left out/);
+        });
+
+        test('what policies allow is performed at once, each time, with evidence of arguments and result', async () => {
+            for (let i = 0; i < 2; i++) {
+                const result = await call(client, 'read_note', { text: 'a' });
+                assert.deepEqual(result.content, [{ type: 'text', text: 'read_note: a' }, { type: 'image', data: 'iVBORw==', mimeType: 'image/png' }]);
+            }
+            assert.equal(self.count('read_note'), 2);
+            const { json } = await self.ask('GET', `${WS}/evidence?category=Action&limit=200`, { token: self.admin });
+            const entries = json.items.filter(({ summary }) => /^Call of read_note by agent agent-1: executed/.test(summary));
+            assert.equal(entries.length, 2);
+            assert.equal(entries[0].payloadRefs.length, 2);
+            for (const { sha256 } of entries[0].payloadRefs)
+                assert.match(sha256, /^[0-9a-f]{64}$/);
+        });
+
+        test('a structured result is handed on; one against its schema is an unknown outcome', async () => {
+            assert.deepEqual((await call(client, 'read_sum')).structuredContent, { sum: 3 });
+            assert.equal(record(await call(client, 'read_wrong')).error, 'unknown-outcome');
+        });
+
+        test('an error of the tool stays one', async () => {
+            const result = await call(client, 'read_failing');
+            assert.deepEqual([result.isError, result.content[0].text], [true, 'no such note']);
+        });
+
+        test('what is denied is refused with the reason, and nothing happens', async () => {
+            const refused = record(await call(client, 'delete_all'));
+            assert.equal(refused.error, 'denied');
+            assert.match(refused.rationale, /Dangerous/);
+            assert.equal(self.count('delete_all'), 0);
+        });
+
+        test('a call waits for a person, is performed once, and its result is given again', async () => {
+            const waiting = call(client, 'write_note', { text: 'b' });
+            const { approvalId, subject } = await self.decideNext();
+            assert.deepEqual(subject.input, { text: 'b' });
+            assert.equal((await waiting).content[0].text, 'write_note: b');
+            assert.equal((await call(client, 'write_note', { text: 'b' })).content[0].text, 'write_note: b');
+            assert.equal(self.count('write_note'), 1);
+            assert.equal((await self.ask('GET', `${WS}/approvals/${approvalId}`, { token: self.admin })).json.status, 'Executed');
+        });
+
+        test('the same arguments in another order are the same call; others are another one', async () => {
+            const first = call(client, 'write_note', { text: 'c', n: 1 });
+            await self.decideNext();
+            await first;
+            assert.equal((await call(client, 'write_note', { n: 1, text: 'c' })).content[0].text, 'write_note: c');
+            const other = call(client, 'write_note', { text: 'c', n: 2 });
+            await self.decideNext('Denied');
+            const refused = record(await other);
+            assert.deepEqual([refused.error, refused.status, refused.rationale], ['not-approved', 'Denied', 'looked at it']);
+            assert.equal(record(await call(client, 'write_note', { text: 'c', n: 2 })).status, 'Denied');
+        });
+
+        test('changes that are asked for are a refusal with the rationale', async () => {
+            const waiting = call(client, 'write_note', { text: 'd' });
+            await self.decideNext('RequestChanges');
+            assert.equal(record(await waiting).status, 'RequestChanges');
+        });
+
+        test('two gates with the same call at once execute it once', async () => {
+            const other = await gate(self, where);
+            const both = [call(client, 'write_note', { text: 'twice' }), call(other, 'write_note', { text: 'twice' })];
+            await self.decideNext();
+            for (const result of await Promise.all(both))
+                assert.equal(result.content[0].text, 'write_note: twice');
+            assert.equal(fs.readFileSync(self.effects, 'utf8').split('\n').filter((line) => line.includes('"twice"')).length, 1);
+            await other.close();
+        });
+
+        test('a result too large for a message, and one too large to be kept', async () => {
+            assert.equal(record(await call(client, 'read_huge')).error, 'unknown-outcome');
+        });
+
+        test('an upstream that dies leaves the approval Executing, until a person says how it ended', async () => {
+            const waiting = call(client, 'write_dying');
+            const { approvalId } = await self.decideNext();
+            const refused = record(await waiting);
+            assert.deepEqual([refused.error, refused.status], ['unknown-outcome', 'Executing']);
+            assert.equal((await self.ask('GET', `${WS}/approvals/${approvalId}`, { token: self.admin })).json.status, 'Executing');
+            const claim = await self.ask('POST', `${WS}/agent-actions/${approvalId}/execute`, { token: self.admin, body: { flowRef: 'write_dying' } });
+            assert.deepEqual([claim.status, claim.json.claimed], [200, false]);
+            const ended = await self.ask('POST', `${WS}/agent-actions/${approvalId}/complete`,
+                { token: self.admin, body: { executionId: claim.json.executionId, outcome: 'failed', errorMessage: 'it never arrived' } });
+            assert.equal(ended.status, 200, ended.text);
+            assert.equal(record(await call(client, 'write_dying')).detail, 'it never arrived');
+            assert.equal(self.count('write_dying'), 1);
+            /* The upstream is started again. */
+            assert.equal((await call(client, 'read_note', { text: 'again' })).content[0].text, 'read_note: again');
+        });
+
+        test('changes of the upstream’s tools are passed on', async () => {
+            await call(client, 'read_more');
+            await until(async () => (await client.listTools()).tools.some(({ name }) => name === 'read_new'), 'the new tool');
+            assert.ok(client.changes > 0);
+            assert.equal((await call(client, 'read_new', { text: 'n' })).content[0].text, 'read_new: n');
+        });
+    });
+}
+
+describe('a gate of its own', () => {
+    let self;
+    before(async () => { self = await setUp(); });
+    after(() => self.close());
+
+    test('without a decision in time the call says so; later the same call executes', async () => {
+        const client = await gate(self, 'here', '--wait', '0');
+        const refused = record(await call(client, 'write_note', { text: 'late' }));
+        assert.deepEqual([refused.status, refused.retry], ['Pending', 'the same call']);
+        assert.equal(record(await call(client, 'write_note', { text: 'late' })).approvalId, refused.approvalId);
+        await self.decide(refused.approvalId);
+        assert.equal((await call(client, 'write_note', { text: 'late' })).content[0].text, 'write_note: late');
+        await client.close();
+    });
+
+    test('an upstream that hangs ends the call in time', async () => {
+        const client = await gate(self, 'here', '--call-timeout', '1');
+        assert.equal(record(await call(client, 'read_hanging')).error, 'unknown-outcome');
+        await client.close();
+    });
+
+    test('a gate that is killed while it executes leaves the approval Executing; no other gate repeats the call', async () => {
+        const client = await gate(self, 'here');
+        await self.ask('PUT', `${WS}/tool-exposure`, { token: self.admin, body: { ...EXPOSURE, toolClasses: [{ toolPattern: 'read_hanging', toolClass: 'Mutation' }] } });
+        const waiting = call(client, 'read_hanging', { text: 'kill' }).catch(() => null);
+        const { approvalId } = await self.decideNext();
+        await until(() => fs.readFileSync(self.effects, 'utf8').includes('"kill"'), 'the call to arrive');
+        process.kill(client.pid, 'SIGKILL');
+        await waiting;
+        const next = await gate(self, 'here', '--wait', '1');
+        const refused = record(await call(next, 'read_hanging', { text: 'kill' }));
+        assert.deepEqual([refused.approvalId, refused.status], [approvalId, 'Executing']);
+        assert.equal(fs.readFileSync(self.effects, 'utf8').split('\n').filter((line) => line.includes('"kill"')).length, 1);
+        await next.close();
+        await self.ask('PUT', `${WS}/tool-exposure`, { token: self.admin, body: EXPOSURE });
+    });
+
+    test('a frozen workspace executes nothing, and policies of the exposure hide tools', async () => {
+        const client = await gate(self, 'here', '--wait', '0');
+        const refused = record(await call(client, 'write_note', { text: 'frozen' }));
+        await self.decide(refused.approvalId);
+        const freeze = (how) => self.ask('POST', `${WS}/${how}`, { token: self.admin, body: { rationale: 'for the test' } });
+        assert.equal((await freeze('freeze')).status, 200);
+        assert.match(record(await call(client, 'write_note', { text: 'frozen' })).detail, /frozen/);
+        assert.equal((await freeze('unfreeze')).status, 200);
+        assert.equal((await call(client, 'write_note', { text: 'frozen' })).content[0].text, 'write_note: frozen');
+        const rules = [{ toolPattern: 'write_*', allowedRoles: ['auditor'], minimumTier: 'Auto' }];
+        await self.ask('PUT', `${WS}/tool-exposure`, { token: self.admin, body: { ...EXPOSURE, rules } });
+        await until(async () => !(await client.listTools()).tools.some(({ name }) => name === 'write_note'), 'the tool to be hidden');
+        await assert.rejects(call(client, 'write_note', { text: 'hidden' }), { code: -32602 });
+        assert.ok(!fs.readFileSync(self.effects, 'utf8').includes('"hidden"'));
+        await client.close();
+    });
+
+    test('several upstreams, one by its URL, have prefixes; a tool may be called as a task', async () => {
+        const sdk = spawn(process.execPath, [path.join(root, 'tests/client/support/sdk-server.mjs'), 'http'], { stdio: ['pipe', 'pipe', 'inherit'] });
+        const [port] = await once(sdk.stdout, 'data');
+        fs.appendFileSync(self.config, `[mcp.sdk]\nurl = "http://127.0.0.1:${String(port).trim()}/mcp"\n`);
+        const client = await gate(self, 'here', '--upstream', 'sdk', '--wait', '0');
+        let names = [];
+        await until(async () => (names = (await client.listTools()).tools.map(({ name }) => name)).includes('sdk__greet'), 'the tools of both');
+        assert.ok(names.includes('notes__read_note'));
+        const refused = record(await call(client, 'sdk__greet', { text: 'you' }));
+        await self.decide(refused.approvalId);
+        const results = [];
+        for await (const message of client.experimental.tasks.callToolStream({ name: 'sdk__greet', arguments: { text: 'you' } }, CallToolResultSchema, { task: { ttl: 60_000 } }))
+            if (message.type === 'result')
+                results.push(message.result.content[0].text);
+        assert.deepEqual(results, ['hello you']);
+        await client.close();
+        sdk.kill();
+    });
+
+    test('what is missing is named', () => {
+        const refused = (env, ...args) => {
+            const done = spawnSync(program, ['gate', '--db', self.db, ...args], { encoding: 'utf8', input: '', env: { ...process.env, ...env } });
+            assert.notEqual(done.status, 0);
+            return done.stderr;
+        };
+        const token = { PORTARIUM_TOKEN: self.agent };
+        assert.match(refused(token), /--upstream/);
+        assert.match(refused(token, '--upstream', 'notes'), /no upstream notes: the file of --config/);
+        assert.match(refused(token, '--config', self.config, '--upstream', 'other'), /\[mcp\.other\]/);
+        assert.match(refused({}, '--config', self.config, '--upstream', 'notes'), /--agent/);
+        assert.match(refused(token, '--config', self.config, '--upstream', 'notes', '--upstream', 'notes'), /twice/);
+    });
+});

@@ -1,0 +1,56 @@
+/*
+ * gated-server.mjs - an MCP server behind the gate of portarium: the official SDK over stdio.
+ *
+ * Each call is a line of the file that EFFECTS names, so that tests count what has happened.
+ */
+import fs from "node:fs";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+
+const server = new Server({ name: "gated", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
+const object = { type: "object", properties: { text: { type: "string" } } };
+const sum = { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] };
+const tools = [
+  { name: "read_note", title: "Read", description: "Reads.", inputSchema: object, annotations: { readOnlyHint: true } },
+  { name: "write_note", inputSchema: object, annotations: { readOnlyHint: true } },
+  { name: "delete_all", inputSchema: object },
+  { name: "read_sum", inputSchema: object, outputSchema: sum },
+  { name: "read_wrong", inputSchema: object, outputSchema: sum },
+  { name: "read_failing", inputSchema: object },
+  { name: "read_huge", inputSchema: object },
+  { name: "write_huge", inputSchema: object },
+  { name: "read_hanging", inputSchema: object },
+  { name: "write_dying", inputSchema: object },
+  { name: "read_more", inputSchema: object },
+  { name: "read_broken", inputSchema: { type: "object", properties: { a: { type: "no such type" } } } },
+];
+
+const text = (what) => ({ content: [{ type: "text", text: what }] });
+
+server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: given = {}, _meta } }) => {
+  fs.appendFileSync(process.env.EFFECTS, `${name} ${JSON.stringify(given)} ${_meta?.["portarium/idempotencyKey"]}\n`);
+  switch (name) {
+    case "read_sum":
+      return { ...text('{"sum":3}'), structuredContent: { sum: 3 } };
+    case "read_wrong":
+      return { ...text('{"sum":"x"}'), structuredContent: { sum: "x" } };
+    case "read_failing":
+      return { ...text("no such note"), isError: true };
+    case "read_huge":
+    case "write_huge":
+      return text("x".repeat(20 * 2 ** 20));
+    case "read_hanging":
+      return new Promise(() => {});
+    case "write_dying":
+      process.exit(3);
+    case "read_more":
+      tools.push({ name: "read_new", inputSchema: object });
+      await server.sendToolListChanged();
+      return text("more");
+    default:
+      return { content: [{ type: "text", text: `${name}: ${given.text}` }, { type: "image", data: "iVBORw==", mimeType: "image/png" }] };
+  }
+});
+await server.connect(new StdioServerTransport());
