@@ -52,7 +52,7 @@ const OPERATIONS = {
     createPlan: ['AO', { plannedEffects: [EFFECT] }], getPlan: 'AOPU',
     listPolicies: 'AOPU', getPolicy: 'AOPU', createPolicy: ['A', { name: 'p' }], updatePolicy: ['A', { description: 'x' }], simulatePolicy: ['AU', { policy: { name: 'p' } }],
     getToolExposure: 'AOPU', setToolExposure: ['A', { schemaVersion: 1, rules: [], defaultEffect: 'Allow' }],
-    proposeAction: ['AO', PROPOSAL], executeAction: ['AO', { flowRef: 'write_file' }], completeExecution: ['AO', { executionId: 'e', outcome: 'executed' }],
+    proposeAction: ['AO', PROPOSAL], executeAction: ['AO', { flowRef: 'write_file' }], recordAction: ['AO', { outcome: 'executed' }], completeExecution: ['AO', { executionId: 'e', outcome: 'executed' }],
     listAdapters: 'AOPU', getAdapter: 'AOPU', createAdapter: ['A', ADAPTER], updateAdapter: ['A', { enabled: true }],
     listMachines: 'AOU', getMachine: 'AOU', createMachine: ['AO', MACHINE], deleteMachine: 'AO', testMachine: 'AO', machineHeartbeat: ['AO', { status: 'ok' }],
     listAgents: 'AOU', getAgent: 'AOU', createAgent: ['AO', { agentId: 'ag', machineId: 'm', displayName: 'a' }], updateAgent: ['AO', { displayName: 'x' }], testAgent: 'AO',
@@ -164,6 +164,7 @@ async function make() {
     const task = await found('/human-tasks');
     const machine = await ask('POST', '/machines', { ...MACHINE, machineId: 'm-two' });
     const agent = await ask('POST', '/agents', { agentId: 'ag-two', machineId: 'm-two', displayName: 'two' });
+    const proposal = await ask('POST', '/agent-actions:propose', { ...PROPOSAL, agentId: 'ag-two' });
     const adapter = await ask('POST', '/adapter-registrations', { ...ADAPTER, adapterId: 'ad-two' });
     const hold = await ask('POST', '/legal-holds', { rationale: 'long enough' });
     const policy = await ask('POST', '/policies', { policyId: 'pol-two', name: 'two' });
@@ -176,7 +177,7 @@ async function make() {
     }, 'a payload');
     return {
         runId: manual.runId, actionId: 'deploy', approvalId: approval.approvalId, planId: approval.planId, workItemId: approval.workItemId, humanTaskId: task.humanTaskId,
-        machineId: machine.machineId, agentId: agent.agentId, adapterId: adapter.adapterId, policyId: policy.policyId, userId: user.userId,
+        machineId: machine.machineId, agentId: agent.agentId, adapterId: adapter.adapterId, proposalId: proposal.proposalId, policyId: policy.policyId, userId: user.userId,
         workflowId: workflow.workflowId, payloadId: payload.uri.split('/').at(-1), legalHoldId: hold.legalHoldId, webhookId: 'wh-two', workforceMemberId: user.userId,
     };
 }
