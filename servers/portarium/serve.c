@@ -20,6 +20,7 @@
 #include "proxy.h"
 #include "rest/rest.h"
 #include "shell/line.h"
+#include "store/fault.h"
 #include "visible.h"
 
 /* Commands that wait for their commit, and reads. */
@@ -187,6 +188,7 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
         st = portarium_exposures_new(&app->exposures, err);
     if (st != MCP_OK)
         return st;
+    options.engine.lease_ms = portarium_fault_lease_ms();
     options.engine.executors = portarium_registry_executors(self->registry);
     options.policies_data = app->exposures;
     st = portarium_plane_open(&app->plane, &options, err);

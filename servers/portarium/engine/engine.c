@@ -17,6 +17,7 @@
 
 #include "engine/step.h"
 #include "mcp/clock.h"
+#include "store/fault.h"
 #include "thread/thread.h"
 
 enum { THREADS = 16, LEASE_MS = 60000, POLL_MS = 1000, GRACE_MS = 10000, LOOK_MAX = 200 };
@@ -82,6 +83,7 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
     stepping *self = data;
     portarium_run run;
     self->dispatches = (portarium_dispatches){ .executors = self->engine->options.executors };
+    PORTARIUM_FAULT("step-begun");
     mcp_status st = portarium_run_load(&run, tx, self->run, err);
     if (st != MCP_OK)
         return st;
@@ -92,11 +94,14 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
         st = portarium_attempt_return(&run, self->action, self->fence, tx, err);
     else if (self->action)
         st = portarium_attempt_end(&run, self->action, self->fence, &self->result, tx, err);
+    if (self->action)
+        PORTARIUM_FAULT("result-made");
     if (st == MCP_OK && self->engine->is_stopping)
         return portarium_run_due(&run, tx, 0, err); /* for the next process */
-    return st == MCP_OK
-               ? portarium_step(&run, tx, self->engine->options.lease_ms, &self->dispatches, err)
-               : st;
+    if (st == MCP_OK)
+        st = portarium_step(&run, tx, self->engine->options.lease_ms, &self->dispatches, err);
+    PORTARIUM_FAULT("step-made");
+    return st;
 }
 
 static char *copy(const char *text)
@@ -137,6 +142,7 @@ static void queue(portarium_engine *self, const char *workspace,
                   const portarium_dispatches *dispatches)
 {
     for (size_t i = 0; i < dispatches->count; i++) {
+        PORTARIUM_FAULT("attempt-stored");
         job *made = job_of(workspace, &dispatches->items[i]);
         if (!made)
             continue;
@@ -268,7 +274,9 @@ static void perform(portarium_engine *self, job *what, stepping *end)
         .deadline_mono_ms = what->deadline_mono_ms,
     };
     const portarium_stop stop = { .is_set = is_over, .data = what };
+    PORTARIUM_FAULT("dispatch-begun");
     executor->perform(&end->result, &call, &stop, end->arena, data);
+    PORTARIUM_FAULT("dispatch-done");
 }
 
 static job *take(portarium_engine *self)
@@ -310,6 +318,7 @@ static void store(stepping *self)
         usleep(RESULT_PAUSE_US);
         st = portarium_commit(engine->committer, &as, step_work, self, &err);
     }
+    PORTARIUM_FAULT("result-stored");
     begin_step(engine);
     step_ended(st, &err, self);
 }

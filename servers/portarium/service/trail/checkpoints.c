@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "store/fault.h"
+
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 static mcp_status write_tile(unsigned level, uint64_t number, const uint8_t *hashes, void *data,
@@ -164,6 +166,7 @@ mcp_status portarium_checkpoint_make(portarium_made_checkpoint *out, portarium_t
         st = portarium_checkpoint_tree(&opened, tx, err);
     if (st == MCP_OK && !out->note)
         st = make(out, opened, tx, err);
+    PORTARIUM_FAULT("checkpoint-made");
     if (st == MCP_OK && tree)
         *tree = opened;
     else
