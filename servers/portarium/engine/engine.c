@@ -31,6 +31,7 @@ typedef struct job {
     int64_t fence;
     uint32_t timeout_ms;
     int64_t deadline_mono_ms;
+    int64_t lease_mono_ms; /* until when nobody else may take it; under the engine's lock */
     atomic_bool is_cancelled;
 } job;
 
@@ -65,8 +66,9 @@ typedef struct stepping {
     const char *action; /* of a result; NULL: none */
     int64_t fence;
     portarium_result result;
-    bool is_lost;     /* the action's lease has expired */
-    bool is_returned; /* the attempt was not begun */
+    int64_t begun_mono_ms; /* before its leases */
+    bool is_lost;          /* the action's lease has expired */
+    bool is_returned;      /* the attempt was not begun */
 } stepping;
 
 /* The lease has expired, unless it was renewed or taken again since the look. */
@@ -84,6 +86,7 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
     portarium_run run;
     self->dispatches = (portarium_dispatches){ .executors = self->engine->options.executors };
     PORTARIUM_FAULT("step-begun");
+    self->begun_mono_ms = mcp_clock_mono_ms();
     mcp_status st = portarium_run_load(&run, tx, self->run, err);
     if (st != MCP_OK)
         return st;
@@ -138,14 +141,15 @@ static job *job_of(const char *workspace, const portarium_dispatch *dispatch)
 }
 
 /* Without memory the attempt is lost like one of a process that died: its lease expires. */
-static void queue(portarium_engine *self, const char *workspace,
-                  const portarium_dispatches *dispatches)
+static void queue(portarium_engine *self, const stepping *of)
 {
+    const portarium_dispatches *dispatches = &of->dispatches;
     for (size_t i = 0; i < dispatches->count; i++) {
         PORTARIUM_FAULT("attempt-stored");
-        job *made = job_of(workspace, &dispatches->items[i]);
+        job *made = job_of(of->workspace, &dispatches->items[i]);
         if (!made)
             continue;
+        made->lease_mono_ms = of->begun_mono_ms + self->options.lease_ms;
         pthread_mutex_lock(&self->lock);
         if (self->last)
             self->last->next = made;
@@ -162,7 +166,7 @@ static void step_ended(mcp_status status, const mcp_error *err, void *data)
     stepping *self = data;
     portarium_engine *engine = self->engine;
     if (status == MCP_OK)
-        queue(engine, self->workspace, &self->dispatches);
+        queue(engine, self);
     else
         mcp_log_write(&engine->settings->log, MCP_LOG_WARNING, "run %s: %s", self->run,
                       err->message);
@@ -279,6 +283,8 @@ static void perform(portarium_engine *self, job *what, stepping *end)
     PORTARIUM_FAULT("dispatch-done");
 }
 
+/* What has waited for the database or was frozen for so long that its lease is over, or nearly, is
+ * not begun: another process may have taken it, or a person has been asked. */
 static job *take(portarium_engine *self)
 {
     job *what = self->first;
@@ -287,6 +293,8 @@ static job *take(portarium_engine *self)
     self->first = what->next;
     if (!self->first)
         self->last = NULL;
+    if (mcp_clock_mono_ms() > what->lease_mono_ms - self->options.lease_ms / 6)
+        what->is_cancelled = true;
     what->next_in_flight = self->in_flight;
     self->in_flight = what;
     return what;
@@ -535,8 +543,8 @@ static mcp_status check_work(portarium_tx *tx, void *data, mcp_error *err)
 }
 
 /* Attempts whose lease is gone, because their run was cancelled or another process has taken them,
- * are asked to stop. */
-static void stop_lost(portarium_engine *self, const leases *known)
+ * are asked to stop. @param until_mono_ms of the leases that are held; 0: they were not renewed */
+static void stop_lost(portarium_engine *self, const leases *known, int64_t until_mono_ms)
 {
     for (size_t i = 0; i < known->count; i++) {
         job *at = self->in_flight;
@@ -544,8 +552,12 @@ static void stop_lost(portarium_engine *self, const leases *known)
             at = at->next_in_flight;
         for (job *queued = self->first; !at && queued; queued = queued->next)
             at = queued == known->items[i].holder ? queued : NULL;
-        if (at && at->fence == known->items[i].fence && !known->items[i].is_held)
+        if (!at || at->fence != known->items[i].fence)
+            continue;
+        if (!known->items[i].is_held)
             at->is_cancelled = true;
+        else if (until_mono_ms > 0)
+            at->lease_mono_ms = until_mono_ms;
     }
 }
 
@@ -560,6 +572,7 @@ static void keep_leases(portarium_engine *self, bool renews)
     bool ok = arena && list_leases(self, &known, arena);
     pthread_mutex_unlock(&self->lock);
     mcp_status st = MCP_OK;
+    int64_t until = renews ? mcp_clock_mono_ms() + self->options.lease_ms : 0;
     if (ok && known.count > 0)
         st = renews ? portarium_commit(self->committer, &as, renew_work, &known, &err)
                     : portarium_view(self->committer, &as, check_work, &known, &err);
@@ -568,7 +581,7 @@ static void keep_leases(portarium_engine *self, bool renews)
                       err.message);
     pthread_mutex_lock(&self->lock);
     if (ok && st == MCP_OK)
-        stop_lost(self, &known);
+        stop_lost(self, &known, until);
     pthread_mutex_unlock(&self->lock);
     mcp_arena_free(arena);
 }

@@ -7,7 +7,7 @@
  *
  * The points are in the order of a run's way: step-begun, step-made, attempt-stored,
  * dispatch-begun, dispatch-done, result-made, result-stored; gate-made, decision-made; committed
- * (any command, before its caller is told); timer-begun, timer-made, timer-fired; feed-read;
+ * (any command, before its caller has the reply); timer-begun, timer-made, timer-fired; feed-read;
  * webhook-taken, webhook-posted; checkpoint-made. "-made" is before the commit, "-stored" after it.
  */
 #ifndef PORTARIUM_FAULT_H

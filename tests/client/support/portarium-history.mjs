@@ -1,7 +1,7 @@
 /*
- * portarium-history.mjs - checks what a control plane says has happened: that its events are dense,
- * that runs, actions and approvals went only the ways that are allowed, and that its evidence is one
- * chain. It knows nothing of how the plane stores or does things.
+ * portarium-history.mjs - checks what a control plane says has happened: that its events are
+ * dense, that runs, actions and approvals went only the ways that are allowed, and that its
+ * evidence is one chain. It knows nothing of how the plane stores or does things.
  */
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
