@@ -156,6 +156,9 @@ static mcp_status cancel_run(portarium_tx *tx, const portarium_request *request,
     bool is_initiator = initiator && strcmp(initiator, tx->actor->subject) == 0;
     if (!portarium_may_cancel(tx->actor->roles, is_initiator, tx->settings->compat_cancel))
         return portarium_refuse(reply, tx, err, 403, "cancelRun requires another role.");
+    if (tx->actor->agent_id && !is_initiator)
+        return portarium_refuse(reply, tx, err, 403,
+                                "An agent may cancel no run that somebody else has started.");
     mcp_json_bool(mcp_json_get(request->body, "compensate"), &compensates);
     const char *rationale = portarium_body_string(request, "rationale");
     st = compensates ? portarium_run_cancel_and_undo(&run, tx, rationale, err)
@@ -285,15 +288,17 @@ static mcp_status unfreeze(portarium_tx *tx, const portarium_request *request,
 
 /* clang-format off */
 const portarium_operation portarium_run_operations[] = {
-    { "listRuns", "GET", "/runs", PORTARIUM_MAY_READ, 0,
+    { "listRuns", "GET", "/runs", PORTARIUM_MAY_READ, PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "Run", "runs, the newest first", list_runs },
-    { "startRun", "POST", "/runs", PORTARIUM_MAY_START_RUN, PORTARIUM_COMMAND,
+    { "startRun", "POST", "/runs", PORTARIUM_MAY_START_RUN,
+      PORTARIUM_COMMAND | PORTARIUM_AGENTS,
       PORTARIUM_SHAPE_RunStart, "Run", "start a run of a workflow", start_run },
-    { "getRun", "GET", "/runs/{runId}", PORTARIUM_MAY_READ, PORTARIUM_ETAG | PORTARIUM_WAITS,
+    { "getRun", "GET", "/runs/{runId}", PORTARIUM_MAY_READ,
+      PORTARIUM_ETAG | PORTARIUM_WAITS | PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "Run", "one run; view=full: with its actions and undecided approvals",
       get_run },
     { "cancelRun", "POST", "/runs/{runId}/cancel", PORTARIUM_MAY_INTERVENE,
-      PORTARIUM_COMMAND | PORTARIUM_MAY_LACK_BODY,
+      PORTARIUM_COMMAND | PORTARIUM_MAY_LACK_BODY | PORTARIUM_AGENTS,
       PORTARIUM_SHAPE_RunCancel, "Run", "cancel a run", cancel_run },
     { "interveneInRun", "POST", "/runs/{runId}/interventions", PORTARIUM_MAY_INTERVENE,
       PORTARIUM_COMMAND,

@@ -149,11 +149,12 @@ static mcp_status archive_workflow(portarium_tx *tx, const portarium_request *re
 
 /* clang-format off */
 const portarium_operation portarium_workflow_operations[] = {
-    { "listWorkflows", "GET", "/workflows", PORTARIUM_MAY_READ, 0,
+    { "listWorkflows", "GET", "/workflows", PORTARIUM_MAY_READ, PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "Workflow", "the workflows of the workspace", list_workflows },
     { "createWorkflow", "POST", "/workflows", PORTARIUM_MAY_WRITE_WORKFLOW, PORTARIUM_COMMAND,
       PORTARIUM_SHAPE_Workflow, "Workflow", "store a workflow", create_workflow },
-    { "getWorkflow", "GET", "/workflows/{workflowId}", PORTARIUM_MAY_READ, PORTARIUM_ETAG,
+    { "getWorkflow", "GET", "/workflows/{workflowId}", PORTARIUM_MAY_READ,
+      PORTARIUM_ETAG | PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "Workflow", "one workflow", get_workflow },
     { "updateWorkflow", "PATCH", "/workflows/{workflowId}", PORTARIUM_MAY_WRITE_WORKFLOW,
       PORTARIUM_COMMAND | PORTARIUM_PATCH,

@@ -16,6 +16,15 @@ static mcp_status list_approvals(portarium_tx *tx, const portarium_request *requ
     return portarium_reply_list(reply, tx, &portarium_approvals, request, NULL, err);
 }
 
+/* Whether an agent has asked for it: by a proposal, or by a run that it started. */
+static bool is_own(const mcp_json *approval, const portarium_actor *actor)
+{
+    const char *agent = mcp_json_get_string(approval, "agentId");
+    const char *requester = mcp_json_get_string(approval, "requestedByUserId");
+    return (agent && strcmp(agent, actor->agent_id) == 0) ||
+           (requester && strcmp(requester, actor->subject) == 0);
+}
+
 static mcp_status get_approval(portarium_tx *tx, const portarium_request *request,
                                portarium_reply *reply, mcp_error *err)
 {
@@ -24,8 +33,7 @@ static mcp_status get_approval(portarium_tx *tx, const portarium_request *reques
     mcp_status st = portarium_record_get(&approval, tx, &portarium_approvals, id, err);
     if (st != MCP_OK)
         return st;
-    const char *agent = mcp_json_get_string(approval.json, "agentId");
-    if (tx->actor->agent_id && (!agent || strcmp(agent, tx->actor->agent_id) != 0))
+    if (tx->actor->agent_id && !is_own(approval.json, tx->actor))
         return mcp_error_set(err, MCP_E_NOT_FOUND, "Approval %s not found.", id);
     portarium_approval_status status = portarium_approval_status_of(&approval);
     reply->state = mcp_json_get_string(approval.json, "status");

@@ -148,11 +148,12 @@ static mcp_status plan_run(portarium_tx *tx, const portarium_request *request,
 
 /* clang-format off */
 const portarium_operation portarium_plan_operations[] = {
-    { "planRun", "POST", "/runs:plan", PORTARIUM_MAY_START_RUN, 0,
+    { "planRun", "POST", "/runs:plan", PORTARIUM_MAY_START_RUN, PORTARIUM_AGENTS,
       PORTARIUM_SHAPE_RunStart, "RunPlan", "what a run would do; stores nothing", plan_run },
     { "createPlan", "POST", "/plans", PORTARIUM_MAY_CREATE_APPROVAL, PORTARIUM_COMMAND,
       PORTARIUM_SHAPE_Plan, "Plan", "store a plan, to be approved", create_plan },
-    { "getPlan", "GET", "/plans/{planId}", PORTARIUM_MAY_READ, PORTARIUM_ETAG,
+    { "getPlan", "GET", "/plans/{planId}", PORTARIUM_MAY_READ,
+      PORTARIUM_ETAG | PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "Plan", "one plan", get_plan },
     { 0 },
 };

@@ -178,11 +178,12 @@ static mcp_status assign(portarium_tx *tx, const portarium_request *request, por
 
 /* clang-format off */
 const portarium_operation portarium_work_item_operations[] = {
-    { "listWorkItems", "GET", "/work-items", PORTARIUM_MAY_READ, 0,
+    { "listWorkItems", "GET", "/work-items", PORTARIUM_MAY_READ, PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "WorkItem", "work items, the newest first", list_items },
     { "createWorkItem", "POST", "/work-items", PORTARIUM_MAY_ASSIGN_TASK, PORTARIUM_COMMAND,
       PORTARIUM_SHAPE_WorkItemCreate, "WorkItem", "add a work item", create_item },
-    { "getWorkItem", "GET", "/work-items/{workItemId}", PORTARIUM_MAY_READ, PORTARIUM_ETAG,
+    { "getWorkItem", "GET", "/work-items/{workItemId}", PORTARIUM_MAY_READ,
+      PORTARIUM_ETAG | PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "WorkItem", "one work item", get_item },
     { "updateWorkItem", "PATCH", "/work-items/{workItemId}", PORTARIUM_MAY_ASSIGN_TASK,
       PORTARIUM_COMMAND, PORTARIUM_SHAPE_WorkItemPatch, "WorkItem", "change a work item",

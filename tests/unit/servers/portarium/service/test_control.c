@@ -12,7 +12,7 @@ static plane_rig rig;
 
 /* ---- an executor that does as its input says ------------------------------------------------- */
 
-static atomic_int calls, stops, secrets;
+static atomic_int calls, blocked, stops, secrets;
 
 static void fake_perform(portarium_result *out, const portarium_attempt *attempt,
                          const portarium_stop *stop, mcp_arena *arena, void *data)
@@ -44,6 +44,8 @@ static void fake_perform(portarium_result *out, const portarium_attempt *attempt
         *out = (portarium_result){ .outcome = PORTARIUM_OUTCOME_FAILED,
                                    .error_class = PORTARIUM_CLASS_VALIDATION,
                                    .message = "refused" };
+    if (strcmp(mode, "block") == 0)
+        atomic_fetch_add(&blocked, 1);
     while (strcmp(mode, "block") == 0 ||
            (strcmp(mode, "block-first") == 0 && attempt->attempt == 1)) {
         if (stop->is_set(stop->data)) {
@@ -242,11 +244,14 @@ static void cancelling_ends_what_waits_for_people(void **state)
 
 static void cancelling_stops_attempts_in_flight(void **state)
 {
+    int before = atomic_load(&stops), begun = atomic_load(&blocked);
     (void)state;
     const char *run = start(define(
         "wf-block", "Auto", ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"block\"}")));
     await_action(run, "Running");
-    int before = atomic_load(&stops);
+    /* The action is Running before its attempt begins; cancelled by then, it never begins. */
+    for (int i = 0; i < 6000 && atomic_load(&blocked) == begun; i++)
+        usleep(10000);
     expect(&rig_operator, "cancelRun", run, NULL, 200);
     for (int i = 0; i < 3000 && atomic_load(&stops) == before; i++)
         usleep(10000);

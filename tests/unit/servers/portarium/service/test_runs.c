@@ -89,6 +89,43 @@ static void starts_are_checked(void **state)
     rig_expect(&rig, &rig_operator, "startRun", NULL, "{\"workflowId\":\"wf-noop\"}", 409);
 }
 
+static void an_agent_starts_and_cancels_its_own_runs(void **state)
+{
+    static const portarium_actor agent = { .subject = "robot",
+                                           .workspace = "ws-1",
+                                           .roles = PORTARIUM_ROLE(OPERATOR) |
+                                                    PORTARIUM_ROLE(APPROVER),
+                                           .agent_id = "ag-1",
+                                           .owner = "anna" };
+    char own[128], others[128], decide[160];
+    const mcp_json *waiting = NULL;
+    (void)state;
+    rig_expect(&rig, &rig_admin, "createWorkflow", NULL,
+               WORKFLOW("wf-agent", "HumanApprove", ACTION("one", "1", "control:noop", "")), 201);
+    snprintf(others, sizeof others, "{\"runId\":\"%s\"}", start("wf-agent"));
+    rig_expect(&rig, &agent, "listWorkflows", NULL, NULL, 200);
+    rig_expect(&rig, &agent, "planRun", NULL, "{\"workflowId\":\"wf-agent\"}", 200);
+    assert_string_equal(
+        mcp_json_string(mcp_json_pointer(rig_body(&rig), "/actions/0/decision"), NULL),
+        "NeedsApproval");
+    rig_expect(&rig, &agent, "startRun", NULL, "{\"workflowId\":\"wf-agent\"}", 201);
+    const char *id = mcp_json_get_string(rig_body(&rig), "runId");
+    snprintf(own, sizeof own, "{\"runId\":\"%s\",\"view\":\"full\"}", id);
+    rig_await(&rig, id, "WaitingForApproval");
+    rig_expect(&rig, &agent, "getRun", own, NULL, 200);
+    waiting = mcp_json_pointer(rig_body(&rig), "/pendingApprovals/0");
+    snprintf(decide, sizeof decide, "{\"approvalId\":\"%s\"}",
+             mcp_json_get_string(waiting, "approvalId"));
+    rig_expect(&rig, &agent, "getApproval", decide, NULL, 200);
+    rig_expect(&rig, &agent, "decideApproval", decide,
+               "{\"decision\":\"Approved\",\"rationale\":\"mine\"}", 403);
+    rig_expect(&rig, &rig_approver, "decideApproval", decide,
+               "{\"decision\":\"Approved\",\"rationale\":\"my robot's\"}", 403);
+    assert_non_null(strstr(rig.reply.detail, "Maker-checker"));
+    rig_expect(&rig, &agent, "cancelRun", others, NULL, 403);
+    rig_expect(&rig, &agent, "cancelRun", own, NULL, 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +133,7 @@ int main(void)
         cmocka_unit_test(a_failing_action_fails_its_run),
         cmocka_unit_test(a_gate_holds_its_run),
         cmocka_unit_test(starts_are_checked),
+        cmocka_unit_test(an_agent_starts_and_cancels_its_own_runs),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
