@@ -1,5 +1,5 @@
 /*
- * portarium-decisions.c - approvals of portarium with 10,000 runs that wait for one (3,000 on
+ * portarium-decisions.c - approvals of portarium with 10,000 runs that wait for one (5,000 on
  * PostgreSQL): how long a decision takes, how long until what was approved is performed, and what
  * the waiting costs.
  *
@@ -32,7 +32,7 @@
 enum {
     CLIENTS = BENCH(50, 4),
     WAITING = BENCH(10000, 80),
-    WAITING_POSTGRES = BENCH(3000, 60), /* to start more takes too long */
+    WAITING_POSTGRES = BENCH(5000, 60), /* to start more takes too long */
     SINGLE = BENCH(300, 4),             /* decisions one after the other, at each process */
     BURSTS = BENCH(40, 2),              /* of decisions at once */
     FLAT_OUT = BENCH(2000, 8),
