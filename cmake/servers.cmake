@@ -1,8 +1,8 @@
 # The servers: each folder of servers/ that CAUSEWAY_SERVERS names. Its server.cmake names its parts
-# of the kit (server_kit) and its own libraries (server_libraries). Targets: <name>_core (its
-# domain, one level down and below), <name>_app (its binding to MCP, to REST (rest/) and to the
-# shell (shell/, commands/), with its embedded files), and the program <name>, where there is a
-# main.c.
+# of the kit (server_kit), its own libraries (server_libraries), and further folders of its binding
+# (server_app_folders). Targets: <name>_core (its domain, one level down and below), <name>_app (its
+# binding to MCP, to REST (rest/) and to the shell (shell/), with its embedded files), and the
+# program <name>, where there is a main.c.
 set(CAUSEWAY_SERVERS all CACHE STRING "servers to build: all, a list as in cobre;universe, or OFF for the library alone")
 file(GLOB server_folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/servers/*/server.cmake)
 list(TRANSFORM server_folders REPLACE "^.*/([^/]+)/server.cmake$" "\\1" OUTPUT_VARIABLE servers)
@@ -25,6 +25,7 @@ foreach(server IN LISTS servers)
     set(folder ${PROJECT_SOURCE_DIR}/servers/${server})
     set(server_kit)
     set(server_libraries)
+    set(server_app_folders)
     include(${folder}/server.cmake)
     set(server_parts)
     foreach(module IN LISTS server_kit)
@@ -33,8 +34,9 @@ foreach(server IN LISTS servers)
     endforeach()
 
     file(GLOB_RECURSE core CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cpp)
-    file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${folder}/gateway/*.c ${folder}/features/*.c ${folder}/rest/*.c
-        ${folder}/proxy/*.c ${folder}/shell/*.c ${folder}/commands/*.c ${folder}/commands/*/*.c)
+    set(app_folders gateway features rest shell ${server_app_folders})
+    list(TRANSFORM app_folders REPLACE "(.+)" "${folder}/\\1/*.c")
+    file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${app_folders})
     file(GLOB others CONFIGURE_DEPENDS ${folder}/mpi/*.c) # of another program
     list(REMOVE_ITEM core ${app} ${others})
     list(REMOVE_ITEM app ${folder}/main.c)
