@@ -1,7 +1,7 @@
 /*
  * main.c - the program portarium: its table of commands.
  */
-#include "commands/commands.h"
+#include "commands/plane_commands.h"
 #include "config/command_line.h"
 #include "serve/serve.h"
 #include "shell/line.h"

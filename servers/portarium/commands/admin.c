@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "commands/commands.h"
 #include "commands/input.h"
+#include "commands/plane_commands.h"
 #include "commands/show/view.h"
 #include "db/backup.h"
 #include "serve/serve.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/commands.h"
 #include "commands/input.h"
+#include "commands/plane_commands.h"
 #include "commands/resources.h"
 #include "serve/serve.h"
 

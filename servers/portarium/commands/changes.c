@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "commands/commands.h"
 #include "commands/input.h"
+#include "commands/plane_commands.h"
 #include "commands/resources.h"
 #include "mcp/clock.h"
 #include "model/identity.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/plane_commands.h"
 #include "commands/show/text.h"
 #include "commands/show/view.h"
 #include "commands/stream.h"

@@ -1,7 +1,7 @@
 /*
  * options.c - the options of the commands that ask a plane.
  */
-#include "commands/commands.h"
+#include "commands/plane_commands.h"
 
 const char portarium_exit_notes[] =
     "The database is opened as the owner of PORTARIUM_TOKEN, else as local:USER, an admin.\n"

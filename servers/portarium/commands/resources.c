@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/plane_commands.h"
 #include "store/page.h"
 
 #define TEXT PORTARIUM_CELL_TEXT

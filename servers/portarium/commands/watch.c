@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/progress.h"
-#include "commands/commands.h"
+#include "commands/plane_commands.h"
 #include "commands/show/text.h"
 #include "mcp/clock.h"
 #include "model/identity.h"

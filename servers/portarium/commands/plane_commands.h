@@ -1,9 +1,9 @@
 /**
- * commands.h - the commands that ask a plane. All of them run on the database of --db, and on the
+ * plane_commands.h - the commands that ask a plane. All of them run on the database of --db, and on the
  * plane of --base-url with PORTARIUM_TOKEN.
  */
-#ifndef PORTARIUM_COMMANDS_COMMANDS_H
-#define PORTARIUM_COMMANDS_COMMANDS_H
+#ifndef PORTARIUM_COMMANDS_PLANE_COMMANDS_H
+#define PORTARIUM_COMMANDS_PLANE_COMMANDS_H
 
 #include "cli/cli.h"
 
