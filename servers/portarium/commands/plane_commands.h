@@ -1,6 +1,6 @@
 /**
- * plane_commands.h - the commands that ask a plane. All of them run on the database of --db, and on the
- * plane of --base-url with PORTARIUM_TOKEN.
+ * plane_commands.h - the commands that ask a plane. All of them run on the database of --db, and on
+ * the plane of --base-url with PORTARIUM_TOKEN.
  */
 #ifndef PORTARIUM_COMMANDS_PLANE_COMMANDS_H
 #define PORTARIUM_COMMANDS_PLANE_COMMANDS_H
