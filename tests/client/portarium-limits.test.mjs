@@ -3,6 +3,9 @@
  * docs/limits.md has a row for each function.
  */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { CONTENT, plane } from './portarium-rest.mjs';
@@ -11,7 +14,8 @@ const WS = '/v1/workspaces/ws-1';
 let server, admin;
 
 before(async () => {
-    server = await plane(CONTENT, '--webhook-host', 'hooks.example');
+    const keys = fs.mkdtempSync(path.join(os.tmpdir(), 'portarium-'));
+    server = await plane(CONTENT, '--webhook-host', 'hooks.example', '--key-file', path.join(keys, 'key'));
     admin = server.token('ada', 'admin');
 });
 after(() => server.close());

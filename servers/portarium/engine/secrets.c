@@ -9,7 +9,7 @@
 #include "keys/base64.h"
 #include "keys/seal.h"
 
-enum { SEALED_MAX = 1 << 20, SECRET_MIN = 4, SECRETS_MAX = 256, VALUE_MAX = 4 << 20 };
+enum { SECRET_MIN = 4, SECRETS_MAX = 256, VALUE_MAX = 4 << 20 };
 
 /* Member of a run's hidden document. */
 static const char member[] = "parameters";
@@ -98,6 +98,64 @@ static mcp_status read_buf(const mcp_json **out, portarium_tx *tx, mcp_buf *buf,
     return st;
 }
 
+/* ---- sealed texts ---------------------------------------------------------------------------- */
+
+static mcp_status check_key(const portarium_settings *settings, mcp_error *err)
+{
+    return settings->seal_key ? MCP_OK
+                              : mcp_error_set(err, MCP_E_UNSUPPORTED,
+                                              "This server has no key for secrets (--key-file).");
+}
+
+/* Hand the bytes of a buffer over, which is cleared in any case. */
+static mcp_status take(const char **out, size_t *length, mcp_arena *arena, mcp_buf *from,
+                       mcp_status st, mcp_error *err)
+{
+    if (st == MCP_OK) {
+        *length = from->length;
+        *out = mcp_arena_strndup(arena, from->length > 0 ? from->data : "", from->length);
+        if (!*out)
+            st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a secret");
+    }
+    mcp_buf_clear(from);
+    return st;
+}
+
+mcp_status portarium_seal(const char **out, mcp_arena *arena, const portarium_settings *settings,
+                          const char *name, const char *text, size_t length, mcp_error *err)
+{
+    mcp_buf sealed, base64;
+    size_t written = 0;
+    mcp_status st = check_key(settings, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&sealed, PORTARIUM_SEALED_MAX + KEYS_SEAL_EXTRA);
+    mcp_buf_init(&base64, 2 * PORTARIUM_SEALED_MAX);
+    st = keys_seal(&sealed, settings->seal_key, name, strlen(name), text, length, err);
+    if (st == MCP_OK)
+        st = keys_base64(&base64, sealed.data, sealed.length);
+    mcp_buf_clear(&sealed);
+    return take(out, &written, arena, &base64, st, err);
+}
+
+mcp_status portarium_unseal(const char **out, size_t *length, mcp_arena *arena,
+                            const portarium_settings *settings, const char *name,
+                            const char *sealed, mcp_error *err)
+{
+    mcp_buf bytes, plain;
+    mcp_status st = check_key(settings, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&bytes, 2 * PORTARIUM_SEALED_MAX);
+    mcp_buf_init(&plain, PORTARIUM_SEALED_MAX);
+    st = keys_unbase64(&bytes, sealed, strlen(sealed), err);
+    if (st == MCP_OK)
+        st = keys_open(&plain, settings->seal_key, name, strlen(name), bytes.data, bytes.length,
+                       err);
+    mcp_buf_clear(&bytes);
+    return take(out, length, arena, &plain, st, err);
+}
+
 /* ---- sealing --------------------------------------------------------------------------------- */
 
 static const char *binding_of(portarium_tx *tx, const char *run)
@@ -105,38 +163,23 @@ static const char *binding_of(portarium_tx *tx, const char *run)
     return mcp_arena_printf(tx->arena, "%s/%s/%s", tx->workspace, run, member);
 }
 
-static mcp_status check_key(portarium_tx *tx, mcp_error *err)
-{
-    return tx->settings->seal_key
-               ? MCP_OK
-               : mcp_error_set(err, MCP_E_UNSUPPORTED,
-                               "This server has no key for secret parameters (--key-file).");
-}
-
 static mcp_status seal(const char **out, portarium_tx *tx, const char *run,
                        const mcp_json *parameters, mcp_error *err)
 {
-    mcp_buf plain, sealed, text;
+    mcp_buf plain;
     mcp_json_writer json;
     const char *binding = binding_of(tx, run);
     if (!binding)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for secrets");
-    mcp_buf_init(&plain, SEALED_MAX);
-    mcp_buf_init(&sealed, SEALED_MAX);
-    mcp_buf_init(&text, 2 * SEALED_MAX);
+    mcp_buf_init(&plain, PORTARIUM_SEALED_MAX);
     mcp_json_writer_init(&json, &plain);
     mcp_write_value(&json, parameters);
     mcp_status st = mcp_json_writer_status(&json);
-    if (st == MCP_OK)
-        st = keys_seal(&sealed, tx->settings->seal_key, binding, strlen(binding), plain.data,
-                       plain.length, err);
-    if (st == MCP_OK)
-        st = keys_base64(&text, sealed.data, sealed.length);
-    *out = st == MCP_OK ? mcp_arena_strndup(tx->arena, text.data, text.length) : NULL;
+    st = st == MCP_OK
+             ? portarium_seal(out, tx->arena, tx->settings, binding, plain.data, plain.length, err)
+             : mcp_error_set(err, st, "secrets cannot be sealed: %s", mcp_status_words(st));
     mcp_buf_clear(&plain);
-    mcp_buf_clear(&sealed);
-    mcp_buf_clear(&text);
-    return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "secrets cannot be sealed");
+    return st;
 }
 
 mcp_status portarium_secrets_hide(const mcp_json **shown, const char **sealed, portarium_tx *tx,
@@ -155,12 +198,10 @@ mcp_status portarium_secrets_hide(const mcp_json **shown, const char **sealed, p
         return mcp_error_set(err, MCP_E_SCHEMA,
                              "The workflow marks parameters with writeOnly that are no members by "
                              "properties.");
-    mcp_status st = check_key(tx, err);
-    if (st == MCP_OK)
-        st = seal(sealed, tx, run, parameters, err);
+    mcp_status st = seal(sealed, tx, run, parameters, err);
     if (st != MCP_OK)
         return st;
-    mcp_buf_init(&buf, SEALED_MAX);
+    mcp_buf_init(&buf, PORTARIUM_SEALED_MAX);
     mcp_json_writer_init(&json, &buf);
     walk(&json, &found, schema, parameters);
     return read_buf(shown, tx, &buf, mcp_json_writer_status(&json), err);
@@ -176,26 +217,16 @@ bool portarium_secrets_has(const portarium_run *run)
 mcp_status portarium_secrets_reveal(const mcp_json **out, portarium_run *run, portarium_tx *tx,
                                     mcp_error *err)
 {
-    mcp_buf sealed, plain;
-    const char *text = mcp_json_get_string(run->record.hidden, member);
+    const char *plain = NULL, *text = mcp_json_get_string(run->record.hidden, member);
+    size_t length = 0;
     const char *binding = binding_of(tx, run->record.id);
     *out = mcp_json_get(run->record.json, member);
     if (!text)
         return MCP_OK;
-    mcp_status st = check_key(tx, err);
-    if (st != MCP_OK || !binding)
-        return st;
-    mcp_buf_init(&sealed, SEALED_MAX);
-    mcp_buf_init(&plain, SEALED_MAX);
-    st = keys_unbase64(&sealed, text, strlen(text), err);
-    if (st == MCP_OK)
-        st = keys_open(&plain, tx->settings->seal_key, binding, strlen(binding), sealed.data,
-                       sealed.length, err);
-    mcp_buf_clear(&sealed);
-    if (st == MCP_OK)
-        st = mcp_json_read(out, tx->arena, plain.data, plain.length, err);
-    mcp_buf_clear(&plain);
-    return st;
+    mcp_status st = binding ? portarium_unseal(&plain, &length, tx->arena, tx->settings, binding,
+                                               text, err)
+                            : mcp_error_set(err, MCP_E_NOMEM, "no memory for secrets");
+    return st == MCP_OK ? mcp_json_read(out, tx->arena, plain, length, err) : st;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -259,7 +290,7 @@ mcp_status portarium_secrets_redact(const mcp_json **out, portarium_run *run, po
     mcp_status st = portarium_secrets_reveal(&parameters, run, tx, err);
     if (st != MCP_OK)
         return st;
-    mcp_buf_init(&none, SEALED_MAX);
+    mcp_buf_init(&none, PORTARIUM_SEALED_MAX);
     mcp_json_writer_init(&json, &none);
     walk(&json, &all, run->workflow->parameters_schema, parameters);
     mcp_buf_clear(&none);

@@ -41,4 +41,31 @@ bool portarium_secrets_has(const portarium_run *run);
 mcp_status portarium_secrets_redact(const mcp_json **out, portarium_run *run, portarium_tx *tx,
                                     const mcp_json *value, mcp_error *err);
 
+/* ---- sealed texts ---------------------------------------------------------------------------- */
+
+/* Texts that the database holds encrypted, by the host's key. Each is bound to a name, that of the
+ * row and member it is stored in, so it cannot be moved to another one. */
+
+/** The longest text. */
+#define PORTARIUM_SEALED_MAX (1 << 20)
+
+/**
+ * Seal a text.
+ *
+ * @param out base64, in the arena
+ * @return MCP_OK; MCP_E_UNSUPPORTED: this server has no key; MCP_E_LIMIT; statuses of seal.h
+ */
+mcp_status portarium_seal(const char **out, mcp_arena *arena, const portarium_settings *settings,
+                          const char *name, const char *text, size_t length, mcp_error *err);
+
+/**
+ * Open a sealed text.
+ *
+ * @param out with a NUL behind it, in the arena
+ * @return as portarium_seal; MCP_E_DENIED: it was sealed with another key or name, or changed
+ */
+mcp_status portarium_unseal(const char **out, size_t *length, mcp_arena *arena,
+                            const portarium_settings *settings, const char *name,
+                            const char *sealed, mcp_error *err);
+
 #endif

@@ -55,7 +55,10 @@ typedef struct portarium_reply {
     int status;       /* HTTP */
     const char *text; /* a JSON document; NULL: none */
     size_t length;
-    const char *media;       /* its media type, where it is no JSON; NULL: it is JSON */
+    const char
+        *repeated;     /* what a repeated request with the same key gets in place of `text`, where
+                           * that has a secret; NULL: the same */
+    const char *media; /* its media type, where it is no JSON; NULL: it is JSON */
     const char *location;    /* of what was created; NULL: nothing was */
     const char *etag;        /* with quotes; NULL: none */
     const char *detail;      /* of a refusal: 400 and above */

@@ -83,7 +83,8 @@ static mcp_status store_answer(task *self, portarium_tx *tx, mcp_error *err)
 {
     const portarium_reply *reply = self->reply;
     const portarium_stored_answer answer = { .status = reply->status,
-                                             .text = reply->text,
+                                             .text = reply->repeated ? reply->repeated
+                                                                     : reply->text,
                                              .location = reply->location };
     return portarium_idempotency_add(tx, self->operation->name, self->request->idempotency_key,
                                      self->fingerprint, &answer, err);

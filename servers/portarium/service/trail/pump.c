@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/secrets.h"
 #include "fetch/egress.h"
 #include "fetch/fetch.h"
 #include "keys/canonical.h"
@@ -41,14 +42,41 @@ struct portarium_pump {
 /* A webhook that this thread delivers to. Texts in the arena. */
 typedef struct turn {
     mcp_arena *arena;
-    const char *workspace, *id, *url, *secret;
+    const char *workspace, *id, *url;
+    const char *secret;    /* NULL: this server cannot open it */
     const mcp_json *types; /* NULL: all */
     int64_t delivered, fence, failures;
 } turn;
 
+const char *portarium_webhook_secret_name(mcp_arena *arena, const char *workspace, const char *id)
+{
+    return mcp_arena_printf(arena, "%s/%s/webhook", workspace, id);
+}
+
 /* ---- taking a webhook ------------------------------------------------------------------------ */
 
-static mcp_status read_turn(turn *out, const db_rows *rows, mcp_error *err)
+/* A secret that cannot be opened stops this webhook alone: its delivery fails, and comes again. */
+static mcp_status read_secret(turn *out, const portarium_settings *settings, const mcp_json *hidden,
+                              mcp_error *err)
+{
+    size_t length = 0;
+    const char *sealed = mcp_json_get_string(hidden, "sealed");
+    const char *name = portarium_webhook_secret_name(out->arena, out->workspace, out->id);
+    out->secret = mcp_json_get_string(hidden, "secret"); /* stored before secrets were sealed */
+    if (!sealed)
+        return out->secret ? MCP_OK : mcp_error_set(err, MCP_E_INTERNAL, "a webhook has no secret");
+    mcp_status st = name ? portarium_unseal(&out->secret, &length, out->arena, settings, name,
+                                            sealed, err)
+                         : mcp_error_set(err, MCP_E_NOMEM, "no memory for a secret");
+    if (st != MCP_E_DENIED && st != MCP_E_UNSUPPORTED)
+        return st;
+    mcp_log_write(&settings->log, MCP_LOG_WARNING, "webhook %s: its secret cannot be opened: %s",
+                  out->id, err->message);
+    return MCP_OK;
+}
+
+static mcp_status read_turn(turn *out, const portarium_settings *settings, const db_rows *rows,
+                            mcp_error *err)
 {
     const mcp_json *json = NULL, *hidden = NULL;
     size_t length = 0;
@@ -63,9 +91,8 @@ static mcp_status read_turn(turn *out, const db_rows *rows, mcp_error *err)
     out->fence = db_int_at(rows, 3);
     out->failures = db_int_at(rows, 4);
     out->url = mcp_json_get_string(json, "url");
-    out->secret = mcp_json_get_string(hidden, "secret");
     out->types = mcp_json_get(json, "types");
-    return st;
+    return st == MCP_OK ? read_secret(out, settings, hidden, err) : st;
 }
 
 /* Take a webhook that has events to come. @param found whether there is one */
@@ -85,7 +112,7 @@ static mcp_status take(portarium_pump *self, db_session *session, turn *out, boo
                       due, 1, err);
     *found = portarium_next(rows, &st, err);
     if (*found)
-        st = read_turn(out, rows, err);
+        st = read_turn(out, self->settings, rows, err);
     db_rows_free(rows);
     if (st != MCP_OK || !*found)
         return st;
@@ -188,6 +215,8 @@ static bool post(portarium_pump *self, const turn *what, const event *of)
     mcp_error err = MCP_ERROR_INIT;
     char timestamp[24], digest[KEYS_HEX_SIZE], signature[KEYS_HEX_SIZE + 3];
     fetch_result result = { .status = 0 };
+    if (!what->secret)
+        return false;
     snprintf(timestamp, sizeof timestamp, "%" PRId64, mcp_clock_wall_ms() / 1000);
     mcp_status st = sign(digest, what, of, timestamp, &err);
     if (st != MCP_OK)

@@ -15,6 +15,7 @@
 #define PORTARIUM_SERVICE_TRAIL_PUMP_H
 
 #include "db/db.h"
+#include "mcp/arena.h"
 #include "model/fields.h"
 #include "store/settings.h"
 
@@ -42,5 +43,8 @@ void portarium_pump_wake(portarium_pump *self);
 /** Judge the address of a new webhook: it must be on the list. @param self NULL: none is. */
 mcp_status portarium_pump_judge(const portarium_pump *self, const char *url,
                                 portarium_fields *fields, mcp_error *err);
+
+/** The name that the secret of a webhook is sealed with. In the arena. @return NULL: no memory */
+const char *portarium_webhook_secret_name(mcp_arena *arena, const char *workspace, const char *id);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "engine/secrets.h"
 #include "keys/canonical.h"
 #include "mcp/random.h"
 #include "model/identity.h"
@@ -68,10 +69,40 @@ static mcp_status document_of(const mcp_json **out, portarium_tx *tx, const mcp_
     return portarium_draft_read(&draft, tx, out, err);
 }
 
+/* The hidden document: the secret, sealed. */
+static mcp_status hide_secret(const mcp_json **out, portarium_tx *tx, const char *id,
+                              const char *secret, mcp_error *err)
+{
+    const char *sealed = NULL;
+    const char *name = portarium_webhook_secret_name(tx->arena, tx->workspace, id);
+    mcp_status st = name ? portarium_seal(&sealed, tx->arena, tx->settings, name, secret,
+                                          strlen(secret), err)
+                         : mcp_error_set(err, MCP_E_NOMEM, "no memory for a secret");
+    return st == MCP_OK ? portarium_object(tx, out, err, "sealed", sealed, NULL) : st;
+}
+
+/* The answer shows the secret, once: a repeated request gets the document without it. */
+static mcp_status reply_created(portarium_reply *reply, portarium_tx *tx, const char *id,
+                                const mcp_json *json, const char *secret, mcp_error *err)
+{
+    const mcp_json *shown = NULL, *answer = NULL;
+    mcp_status st = portarium_object(tx, &shown, err, "secret", secret, NULL);
+    if (st == MCP_OK)
+        st = portarium_merge(tx, &answer, json, shown, err);
+    if (st == MCP_OK)
+        st = portarium_reply_json(reply, tx, 201, json, err);
+    reply->repeated = reply->text;
+    if (st == MCP_OK)
+        st = portarium_reply_json(reply, tx, 201, answer, err);
+    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/webhooks/%s", tx->workspace,
+                                       id);
+    return st;
+}
+
 static mcp_status create_webhook(portarium_tx *tx, const portarium_request *request,
                                  portarium_reply *reply, mcp_error *err)
 {
-    const mcp_json *json = NULL, *hidden = NULL, *answer = NULL;
+    const mcp_json *json = NULL, *hidden = NULL;
     const char *id = NULL, *secret = NULL;
     mcp_status st = check_count(tx, reply, err);
     if (st == MCP_OK)
@@ -84,20 +115,14 @@ static mcp_status create_webhook(portarium_tx *tx, const portarium_request *requ
     if (st == MCP_OK)
         st = document_of(&json, tx, request->body, id, err);
     if (st == MCP_OK)
-        st = portarium_object(tx, &hidden, err, "secret", secret, NULL);
+        st = hide_secret(&hidden, tx, id, secret, err);
     if (st == MCP_OK)
         st = portarium_record_insert(NULL, tx, &portarium_webhooks, id, json, hidden, err);
     if (st == MCP_OK)
         st = begin_at_head(tx, id, err);
     if (st == MCP_OK)
         st = portarium_note(tx, NULL, err, "Webhook %s created", id);
-    if (st == MCP_OK)
-        st = portarium_merge(tx, &answer, json, hidden, err);
-    if (st != MCP_OK)
-        return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/webhooks/%s", tx->workspace,
-                                       id);
-    return portarium_reply_json(reply, tx, 201, answer, err);
+    return st == MCP_OK ? reply_created(reply, tx, id, json, secret, err) : st;
 }
 
 static mcp_status delete_webhook(portarium_tx *tx, const portarium_request *request,

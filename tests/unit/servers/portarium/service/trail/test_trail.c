@@ -15,6 +15,8 @@ static plane_rig rig;
 static scratch folder;
 static char key_path[SCRATCH_PATH_MAX + 32];
 
+static const uint8_t seal_key[32] = { 7 };
+
 static void open_at(const char *url)
 {
     scratch_open(&folder);
@@ -22,7 +24,7 @@ static void open_at(const char *url)
     static const char *const egress[] = { "localhost", "hooks.example.com" };
     const portarium_plane_options options = {
         .url = url,
-        .settings = { .instance = "test" },
+        .settings = { .seal_key = seal_key, .instance = "test" },
         .evidence_key = key_path,
         .webhooks = { .egress = egress, .egress_count = 2, .retry_ms = 10 },
     };
@@ -442,6 +444,26 @@ static int received(receiver *self)
     return count;
 }
 
+static const char *hidden_of_webhook(const char *id)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    db_session *session = NULL;
+    db_rows *rows = NULL;
+    bool found = false;
+    db_value values[] = { db_text(id) };
+    assert_int_equal(db_begin(&session, portarium_plane_database(rig.plane), DB_READ, &err),
+                     MCP_OK);
+    assert_int_equal(
+        db_query(&rows, session, "SELECT hidden FROM webhooks WHERE id = $1", values, 1, &err),
+        MCP_OK);
+    assert_int_equal(db_next(rows, &found, &err), MCP_OK);
+    assert_true(found);
+    const char *hidden = mcp_arena_strdup(rig.arena, db_text_at(rows, 0, NULL));
+    db_rows_free(rows);
+    db_rollback(session);
+    return hidden;
+}
+
 /* Registered addresses are https; this one is changed to the test's own. */
 static void events_are_delivered_in_order(void **state)
 {
@@ -464,6 +486,7 @@ static void events_are_delivered_in_order(void **state)
                              id, http_peer_port(peer)));
     rig_expect(&rig, &rig_admin, "listWebhooks", NULL, NULL, 200);
     assert_null(strstr(rig.reply.text, self.secret));
+    assert_null(strstr(hidden_of_webhook(id), self.secret));
     make_items(EVENTS - 1);
     rig_expect(&rig, &rig_admin, "createUser", NULL,
                "{\"userId\":\"u-1\",\"email\":\"x@example.com\",\"roles\":[\"admin\"]}", 201);
