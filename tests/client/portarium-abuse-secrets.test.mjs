@@ -71,6 +71,9 @@ before(async () => {
 command = ["/bin/sh", "-c", "printf '{\\"said\\":\\"%s %s\\",\\"in\\":%s}' \\"$HIDDEN\\" \\"$(env | tr -d '\\"\\\\\\\\' | tr '\\\\n' ' ')\\" \\"$(cat)\\"; exit 1"]
 environment = ["HIDDEN=${CANARY.config}"]
 
+[exec.cut]
+command = ["/bin/sh", "-c", 'read -r line; line=\${line#*token???}; printf "%0108d%s" 0 "\${line%%[!a-z0-9-]*}" >&2; exit 64']
+
 [credentials.FILED]
 file = "${path.join(dir, 'secret')}"
 `, { mode: 0o600 });
@@ -85,6 +88,7 @@ file = "${path.join(dir, 'secret')}"
                 adapter('ad-2', 'DocumentsEsign', { kind: 'http', url: `${base}/filed`, headers, credential: 'FILED' }),
                 adapter('ad-3', 'CommsCollaboration', { kind: 'http', url: `${base}/fail`, headers }),
                 adapter('ad-4', 'CrmSales', { kind: 'exec', command: 'leak', credential: 'FILED' }),
+                adapter('ad-5', 'ItsmItOps', { kind: 'exec', command: 'cut' }),
             ],
         }],
     };
@@ -162,6 +166,16 @@ test('a command that tells its environment tells no secret of the server', async
     const run = await ended((await start('wf-leak', { token: CANARY.parameter })).runId);
     assert.notEqual(run.status, 'Succeeded');
     expectNone([JSON.stringify(run)], 'the run', ['config']);
+});
+
+test('a secret that the cut of a message has shortened is not shown', async () => {
+    const made = await ask('POST', '/workflows', { ...SECRET, workflowId: 'wf-cut', name: 'Cut', actions: [step(1, 'ItsmItOps', 'incident:write', { token: '${parameters.token}' })] });
+    assert.equal(made.status, 201, made.text);
+    const run = await ended((await start('wf-cut', { token: CANARY.parameter })).runId);
+    assert.equal(run.status, 'Failed');
+    const said = JSON.stringify(run);
+    assert.ok(!said.includes(CANARY.parameter.slice(0, 8)), said);
+    assert.ok(!said.includes('00000000'), `the message is replaced as a whole: ${said}`);
 });
 
 test('no canary is in any answer, event, log, page, nor in the database', async () => {

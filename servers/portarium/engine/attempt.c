@@ -368,23 +368,11 @@ static mcp_status late(portarium_run *run, portarium_tx *tx, const char *action,
 static mcp_status redact(portarium_result *out, portarium_run *run, portarium_tx *tx,
                          const portarium_result *result, mcp_error *err)
 {
-    portarium_draft draft;
-    const mcp_json *whole = NULL, *shown = NULL;
     *out = *result;
-    if (!portarium_secrets_has(run))
-        return MCP_OK;
-    portarium_draft_object(&draft);
-    mcp_write_member_string(&draft.json, "message", result->message);
-    if (result->output)
-        mcp_write_member_value(&draft.json, "output", result->output);
-    mcp_status st = portarium_draft_read(&draft, tx, &whole, err);
-    if (st == MCP_OK)
-        st = portarium_secrets_redact(&shown, run, tx, whole, err);
-    if (st != MCP_OK)
-        return st;
-    out->output = mcp_json_get(shown, "output");
-    snprintf(out->message, sizeof out->message, "%s", mcp_json_get_string(shown, "message"));
-    return MCP_OK;
+    mcp_status st = portarium_secrets_redact(&out->output, run, tx, result->output, err);
+    return st == MCP_OK
+               ? portarium_secrets_redact_message(out->message, sizeof out->message, run, tx, err)
+               : st;
 }
 
 mcp_status portarium_attempt_end(portarium_run *run, const char *id, int64_t fence,

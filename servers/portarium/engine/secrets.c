@@ -277,25 +277,63 @@ static void write_redacted(mcp_json_writer *json, const secrets *all, const mcp_
     mcp_write_end(json);
 }
 
-mcp_status portarium_secrets_redact(const mcp_json **out, portarium_run *run, portarium_tx *tx,
-                                    const mcp_json *value, mcp_error *err)
+/* The texts of the run's secrets, from its sealed parameters. */
+static mcp_status collect(secrets *out, portarium_run *run, portarium_tx *tx, mcp_error *err)
 {
-    mcp_buf buf, none;
+    mcp_buf none;
     mcp_json_writer json;
-    secrets all = { .count = 0 };
     const mcp_json *parameters = NULL;
-    *out = value;
-    if (!value || !portarium_secrets_has(run))
-        return MCP_OK;
     mcp_status st = portarium_secrets_reveal(&parameters, run, tx, err);
     if (st != MCP_OK)
         return st;
     mcp_buf_init(&none, PORTARIUM_SEALED_MAX);
     mcp_json_writer_init(&json, &none);
-    walk(&json, &all, run->workflow->parameters_schema, parameters);
+    walk(&json, out, run->workflow->parameters_schema, parameters);
     mcp_buf_clear(&none);
+    return MCP_OK;
+}
+
+mcp_status portarium_secrets_redact(const mcp_json **out, portarium_run *run, portarium_tx *tx,
+                                    const mcp_json *value, mcp_error *err)
+{
+    mcp_buf buf;
+    mcp_json_writer json;
+    secrets all = { .count = 0 };
+    *out = value;
+    if (!value || !portarium_secrets_has(run))
+        return MCP_OK;
+    mcp_status st = collect(&all, run, tx, err);
+    if (st != MCP_OK)
+        return st;
     mcp_buf_init(&buf, VALUE_MAX);
     mcp_json_writer_init(&json, &buf);
     write_redacted(&json, &all, value);
     return read_buf(out, tx, &buf, mcp_json_writer_status(&json), err);
+}
+
+/* Whether the text ends in the first bytes of a secret: the rest may have been cut off. */
+static bool ends_in_secret(const secrets *all, const char *text, size_t length)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        size_t most = all->items[i].length < length ? all->items[i].length : length;
+        for (size_t n = SECRET_MIN; n <= most; n++) {
+            if (memcmp(text + length - n, all->items[i].text, n) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+mcp_status portarium_secrets_redact_message(char *message, size_t size, portarium_run *run,
+                                            portarium_tx *tx, mcp_error *err)
+{
+    secrets all = { .count = 0 };
+    size_t length = strlen(message);
+    if (!portarium_secrets_has(run))
+        return MCP_OK;
+    mcp_status st = collect(&all, run, tx, err);
+    if (st == MCP_OK &&
+        (has_secret(&all, message, length) || ends_in_secret(&all, message, length)))
+        snprintf(message, size, "%s", PORTARIUM_SECRET);
+    return st;
 }

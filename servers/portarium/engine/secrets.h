@@ -41,6 +41,12 @@ bool portarium_secrets_has(const portarium_run *run);
 mcp_status portarium_secrets_redact(const mcp_json **out, portarium_run *run, portarium_tx *tx,
                                     const mcp_json *value, mcp_error *err);
 
+/** A message of at most `size` bytes, in place. It is replaced also when it ends in the first 4 or
+ *  more bytes of a secret, as the executor may have cut it there. @return as
+ *  portarium_secrets_reveal */
+mcp_status portarium_secrets_redact_message(char *message, size_t size, portarium_run *run,
+                                            portarium_tx *tx, mcp_error *err);
+
 /* ---- sealed texts ---------------------------------------------------------------------------- */
 
 /* Texts that the database holds encrypted, by the host's key. Each is bound to a name, that of the
