@@ -68,6 +68,24 @@ static bool is_over(const proposing *self)
            (!approval->id || portarium_approval_status_of(approval) == PORTARIUM_APPROVAL_EXPIRED);
 }
 
+/* Move `last` to the time of a member, where that is later. */
+static void take_later(int64_t *last, const mcp_json *json, const char *member)
+{
+    int64_t at_ms = 0;
+    const char *text = mcp_json_get_string(json, member);
+    if (text && portarium_time_read(&at_ms, text) && at_ms > *last)
+        *last = at_ms;
+}
+
+/* When it ended: was performed, or decided, or judged where no approval was needed. */
+static int64_t ended_ms(const portarium_proposal *proposal)
+{
+    int64_t last_ms = proposal->record.created_ms;
+    take_later(&last_ms, proposal->approval.json, "decidedAtIso");
+    take_later(&last_ms, mcp_json_get(proposal->approval.hidden, "execution"), "endedAtIso");
+    return last_ms;
+}
+
 /* The proposal of that key, unless it has ended long ago. */
 static mcp_status find_same(proposing *self, bool *found, mcp_error *err)
 {
@@ -94,7 +112,7 @@ static mcp_status find_same(proposing *self, bool *found, mcp_error *err)
     if (st != MCP_OK || !*found)
         return st;
     *found = is_open(self->out) ||
-             (tx->now_ms - record->created_ms < PORTARIUM_PROPOSAL_KEPT_MS && !is_over(self));
+             (tx->now_ms - ended_ms(self->out) < PORTARIUM_PROPOSAL_KEPT_MS && !is_over(self));
     if (*found && strcmp(mcp_json_get_string(record->json, "subjectHash"), self->hash) != 0)
         return mcp_error_set(err, MCP_E_EXISTS, "The key %.128s is that of another proposal.",
                              self->request->key);
@@ -166,6 +184,8 @@ static mcp_status judge(proposing *self, mcp_error *err)
     portarium_facts facts = facts_of(self->request, self->tx, initiator);
     if (st == MCP_OK)
         st = portarium_judge_and_store(&self->judgement, self->tx, &facts, at_least, why, err);
+    if (st == MCP_OK && self->judgement.ruling == PORTARIUM_RULING_GO && self->tx->head.is_frozen)
+        st = mcp_error_set(err, MCP_E_EXISTS, "The workspace is frozen.");
     return st;
 }
 
@@ -496,6 +516,8 @@ static mcp_status reserve(const mcp_json **out, portarium_tx *tx, const char *id
     mcp_write_member_string(&draft.json, "state", state);
     mcp_write_member_string(&draft.json, "status", status);
     mcp_write_member_string(&draft.json, "byUserId", tx->actor->subject);
+    if (strcmp(state, "Completed") == 0)
+        mcp_write_member_string(&draft.json, "endedAtIso", tx->now);
     if (output)
         mcp_write_member_value(&draft.json, "output", output);
     if (message)

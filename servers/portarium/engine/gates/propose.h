@@ -41,7 +41,8 @@ typedef struct portarium_proposal {
  * patterns.
  *
  * @return MCP_OK; MCP_E_NOT_FOUND: no such agent; MCP_E_EXISTS: it is quarantined or of another
- *         machine, or the key is that of another proposal; statuses of db.h
+ *         machine, the key is that of another proposal, or the workspace is frozen and the answer
+ *         would be Allow; statuses of db.h
  */
 mcp_status portarium_propose(portarium_proposal *out, portarium_tx *tx,
                              const portarium_proposal_request *request, mcp_error *err);

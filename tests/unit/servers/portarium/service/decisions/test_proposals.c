@@ -229,6 +229,55 @@ static void a_repeatable_key_names_an_approval(void **state)
     assert_string_equal(mcp_json_get_string(json, "rationale"), "no");
 }
 
+/* All proposals are two days older. */
+static mcp_status age(portarium_tx *tx, void *data, mcp_error *err)
+{
+    (void)data;
+    return db_run(tx->session, NULL, "UPDATE proposals SET created_at = created_at - 172800000",
+                  NULL, 0, err);
+}
+
+static void make_older(void)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    if (portarium_plane_write(rig.plane, "ws-1", rig.arena, age, NULL, &err) != MCP_OK)
+        fail_msg("%s", err.message);
+}
+
+/* A person may take days: the day in which the same call finds the answer begins with the end. */
+static void an_answer_is_found_for_a_day_after_the_end(void **state)
+{
+    char body[256];
+    const char *key = ",\"idempotencyKey\":\"slow\",\"repeatable\":true";
+    (void)state;
+    const char *approval = mcp_json_get_string(propose("send_mail", key, 201), "approvalId");
+    make_older();
+    act(&bert, "decideApproval", approval, "{\"decision\":\"Denied\",\"rationale\":\"no\"}", 200);
+    assert_string_equal(mcp_json_get_string(propose("send_mail", key, 200), "status"), "Denied");
+
+    key = ",\"idempotencyKey\":\"slow-2\",\"repeatable\":true";
+    approval = mcp_json_get_string(propose("send_mail", key, 201), "approvalId");
+    act(&bert, "decideApproval", approval, approve, 200);
+    make_older();
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    snprintf(body, sizeof body, "{\"executionId\":\"%s\",\"outcome\":\"executed\",\"output\":1}",
+             text("executionId"));
+    act(&agent, "completeExecution", approval, body, 200);
+    assert_string_equal(mcp_json_get_string(propose("send_mail", key, 200), "status"), "Executed");
+}
+
+static void a_frozen_workspace_allows_nothing(void **state)
+{
+    const char *rationale = "{\"rationale\":\"for a test\"}";
+    (void)state;
+    rig_expect(&rig, &rig_admin, "freezeWorkspace", NULL, rationale, 200);
+    propose("read_z", "", 409);
+    expect_decision("drop_z", "Denied");
+    expect_decision("send_mail", "NeedsApproval");
+    rig_expect(&rig, &rig_admin, "unfreezeWorkspace", NULL, rationale, 200);
+    expect_decision("read_z", "Allow");
+}
+
 static void how_an_allowed_action_ended_is_noted_once(void **state)
 {
     char arguments[128];
@@ -261,6 +310,8 @@ int main(void)
         cmocka_unit_test(a_policy_of_meanwhile_denies_the_execution),
         cmocka_unit_test(a_budget_limits_what_agents_do),
         cmocka_unit_test(a_repeatable_key_names_an_approval),
+        cmocka_unit_test(an_answer_is_found_for_a_day_after_the_end),
+        cmocka_unit_test(a_frozen_workspace_allows_nothing),
         cmocka_unit_test(how_an_allowed_action_ended_is_noted_once),
     };
     return cmocka_run_group_tests(tests, begin, end);
