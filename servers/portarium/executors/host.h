@@ -14,6 +14,10 @@
  *     [mcp.files]
  *     command = ["/usr/local/bin/files-mcp"]   # and the other members of exec
  *
+ *     [mcp.stars]
+ *     url = "http://127.0.0.1:3001/mcp"     # it runs already; no egress list holds for it
+ *     credential = "STARS"                  # perhaps: the token that it is shown
+ *
  *     [credentials.TRACKER]
  *     file = "/etc/portarium/tracker"       # mode 0600; or command = [...], which prints it
  *     workspaces = ["ws-1"]                 # all otherwise

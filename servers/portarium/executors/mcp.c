@@ -63,7 +63,7 @@ void portarium_links_free(struct portarium_links *self)
 
 /* What a call needs of its server. */
 typedef struct target {
-    const char *server, *url; /* one of them */
+    const char *server, *url; /* one of them, or both: the host says where its server is */
     const mcp_json *entry;    /* of the server */
     const mcp_json *egress;
     mcp_buf secret; /* for the URL; empty: none */
@@ -76,12 +76,20 @@ static mcp_status write_key(mcp_buf *out, const target *to)
     mcp_write_array(&json);
     mcp_write_string(&json, to->server ? to->server : to->url);
     mcp_write_bool(&json, to->server != NULL);
-    if (to->url && to->egress)
+    if (!to->server && to->egress)
         mcp_write_value(&json, to->egress);
     if (to->secret.length > 0)
         mcp_write_string(&json, to->secret.data);
     mcp_write_end(&json);
     return mcp_json_writer_status(&json);
+}
+
+/* The URL of a workspace goes where its egress list allows; that of the host has no list. */
+static mcp_status open_pool(link_to *out, const target *to, mcp_error *err)
+{
+    const fetch_options options = { .any_address = true };
+    return to->server ? fetch_open(&out->pool, &options, err)
+                      : portarium_pool_open(&out->pool, to->egress, out->arena, err);
 }
 
 static mcp_status open_link(link_to *out, const target *to, mcp_error *err)
@@ -93,11 +101,11 @@ static mcp_status open_link(link_to *out, const target *to, mcp_error *err)
                                .bearer = to->secret.length > 0 ? to->secret.data : NULL };
     if (!child)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
-    mcp_status st = to->server ? portarium_host_program(child, to->entry, NULL, out->arena, err)
-                               : portarium_pool_open(&out->pool, to->egress, out->arena, err);
+    mcp_status st = to->url ? open_pool(out, to, err)
+                            : portarium_host_program(child, to->entry, NULL, out->arena, err);
     if (st != MCP_OK)
         return st;
-    if (to->server) {
+    if (!to->url) {
         child->err = PROC_NULL;
         options.child = child;
     }
@@ -281,27 +289,16 @@ static void call(portarium_result *out, const portarium_attempt *attempt,
         portarium_end_unanswered(out, st, &err, answer.may_have_run);
 }
 
-/* Where the binding leads: a name of the host, or a URL with the credential that it names. */
-static mcp_status find_target(target *out, const portarium_attempt *attempt,
+/* The credential that the binding, or the host's entry, names for the URL. */
+static mcp_status find_secret(target *out, const portarium_attempt *attempt,
                               const portarium_room *room, mcp_arena *arena, mcp_error *err)
 {
-    const mcp_json *binding = attempt->binding;
-    out->server = mcp_json_get_string(binding, "server");
-    out->url = out->server ? NULL : mcp_json_get_string(binding, "url");
-    out->egress = attempt->egress;
-    if (out->server) {
-        out->entry = mcp_json_get(room->host->servers, out->server);
-        return out->entry ? MCP_OK
-                          : mcp_error_set(err, MCP_E_DENIED, "this host has no MCP server \"%s\"",
-                                          out->server);
-    }
-    if (!out->url)
-        return mcp_error_set(err, MCP_E_PARAMS, "the binding has neither server nor url");
-    if (!mcp_json_get(binding, "credential"))
+    const mcp_json *source = out->entry ? out->entry : attempt->binding;
+    if (!mcp_json_get(source, "credential"))
         return MCP_OK;
     fetch_url url;
     mcp_status st = fetch_url_read(&url, out->url, err);
-    const char *name = portarium_credential_name(binding, NULL, arena);
+    const char *name = portarium_credential_name(source, NULL, arena);
     if (st == MCP_OK && !fetch_url_is_trustworthy(&url))
         st = mcp_error_set(err, MCP_E_DENIED, "a credential is sent by https only");
     if (st == MCP_OK && !name)
@@ -309,6 +306,26 @@ static mcp_status find_target(target *out, const portarium_attempt *attempt,
     return st == MCP_OK ? portarium_credential_get(&out->secret, room->vault, attempt->workspace,
                                                    name, attempt->deadline_mono_ms, err)
                         : st;
+}
+
+/* Where the binding leads: a name of the host, or a URL. */
+static mcp_status find_target(target *out, const portarium_attempt *attempt,
+                              const portarium_room *room, mcp_arena *arena, mcp_error *err)
+{
+    const mcp_json *binding = attempt->binding;
+    out->server = mcp_json_get_string(binding, "server");
+    out->egress = attempt->egress;
+    if (out->server)
+        out->entry = mcp_json_get(room->host->servers, out->server);
+    if (out->server && !out->entry)
+        return mcp_error_set(err, MCP_E_DENIED, "this host has no MCP server \"%s\"", out->server);
+    out->url = mcp_json_get_string(out->server ? out->entry : binding, "url");
+    if (!out->server && !out->url)
+        return mcp_error_set(err, MCP_E_PARAMS, "the binding has neither server nor url");
+    if (out->url && out->entry && mcp_json_get(out->entry, "command"))
+        return mcp_error_set(err, MCP_E_DENIED,
+                             "[mcp.%s] of the configuration has a command and a url", out->server);
+    return out->url ? find_secret(out, attempt, room, arena, err) : MCP_OK;
 }
 
 static void perform(portarium_result *out, const portarium_attempt *attempt,
