@@ -184,15 +184,6 @@ mcp_status mcp_call_audio(mcp_call *call, const void *bytes, size_t length, cons
 /** Add a resource link; before 2025-06-18 a text with name and URI. `mime_type` may be NULL. */
 mcp_status mcp_call_link(mcp_call *call, const char *uri, const char *name, const char *mime_type);
 
-/**
- * Add a content block that is JSON already, such as one of another server's result. It is not
- * checked; a type that the call's revision does not know becomes a text.
- *
- * @param block an object with `type`; not kept
- * @return MCP_OK; MCP_E_PARAMS: it has no type; the status of the answer's buffer
- */
-mcp_status mcp_call_block(mcp_call *call, const mcp_json *block);
-
 /** Add an embedded resource. */
 mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type, const char *text);
 
@@ -205,6 +196,18 @@ mcp_status mcp_call_tool_error(mcp_call *call, const char *format, ...) MCP_PRIN
 
 /** As mcp_call_tool_error, with an existing text (a JSON error record, for example). */
 mcp_status mcp_call_tool_error_text(mcp_call *call, const char *text, size_t length);
+
+/**
+ * Answer with a CallToolResult that is JSON already, such as that of another server: its content,
+ * structuredContent, isError and _meta, in place of any other output. What the call's revision does
+ * not know is left out; a block of a later type becomes a text. Members of _meta that begin with
+ * "io.modelcontextprotocol/" are not sent. Nothing is checked against the tool's output schema.
+ *
+ * @param result lives as long as the call; in its arena, for example
+ * @return MCP_OK; MCP_E_PARAMS: it has no array `content`, or a block without a type; the status of
+ *         the answer's buffer
+ */
+mcp_status mcp_call_tool_result(mcp_call *call, const mcp_json *result);
 
 /* ---- answering resources/read ---------------------------------------------------------------- */
 

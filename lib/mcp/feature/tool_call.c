@@ -8,7 +8,10 @@
  * not fit and a lack of room give a result with isError, for the model to read; the others, and
  * arguments that cannot be checked, are JSON-RPC errors.
  */
+#include <string.h>
+
 #include "mcp/core/call/result.h"
+#include "mcp/core/version.h"
 #include "mcp/feature/tool_int.h"
 
 #define SHOWN_MAX 150 /* bytes of a name in a message */
@@ -118,8 +121,86 @@ static mcp_status finish_tool(mcp_call *call, mcp_json_writer *writer)
     return MCP_OK;
 }
 
+/* ---- a result of another server -------------------------------------------------------------- */
+
+static mcp_status write_handed_on(const mcp_call *call, mcp_json_writer *writer)
+{
+    const mcp_json *structured = mcp_json_get(call->answer.handed_on, "structuredContent");
+    const char *member = mcp_json_is_object(structured) ? "structuredContent"
+                                                        : "structuredContent of any type";
+    bool is_error = false;
+
+    write_content(call, writer);
+    if (structured && mcp__field_is_known("CallToolResult", member, call->request.revision))
+        mcp_write_member_value(writer, "structuredContent", structured);
+    if (mcp_json_bool(mcp_json_get(call->answer.handed_on, "isError"), &is_error))
+        mcp_write_member_bool(writer, "isError", is_error);
+    return MCP_OK;
+}
+
+/* The members of its _meta; those of the protocol are between us and that server. */
+static mcp_status note_meta(mcp_call *call, const mcp_json *meta)
+{
+    static const char reserved[] = "io.modelcontextprotocol/";
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; st == MCP_OK && i < mcp_json_count(meta); i++) {
+        const char *name = mcp_json_name(meta, i, NULL);
+        mcp_json_writer writer;
+        mcp_buf text;
+        if (strncmp(name, reserved, sizeof reserved - 1) == 0)
+            continue;
+        mcp_buf_init(&text, call->context->options->limits.reply_max_bytes);
+        mcp_json_writer_init(&writer, &text);
+        mcp_write_value(&writer, mcp_json_item(meta, i));
+        st = mcp_json_writer_status(&writer);
+        const char *json = st == MCP_OK ? mcp_arena_strndup(call->arena, text.data, text.length)
+                                        : NULL;
+        mcp_buf_clear(&text);
+        if (st == MCP_OK)
+            st = json ? mcp__call_note(call, name, json) : MCP_E_NOMEM;
+    }
+    return st;
+}
+
+/* Drop what was written before. */
+static void drop_output(mcp_call *call)
+{
+    mcp_buf_clear(&call->answer.result.text);
+    mcp_buf_clear(&call->answer.content.text);
+    call->answer.result.holds = MCP__DRAFT_EMPTY;
+    call->answer.content.holds = MCP__DRAFT_EMPTY;
+    call->answer.content.status = MCP_OK;
+    call->answer.head_length = 0;
+    call->answer.error_text = NULL;
+}
+
+mcp_status mcp_call_tool_result(mcp_call *call, const mcp_json *result)
+{
+    const mcp_json *content = mcp_json_get(result, "content");
+    const mcp_json *meta = mcp_json_get(result, "_meta");
+    mcp_status st = MCP_OK;
+
+    if (!mcp_json_is_array(content))
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "a result of another server has no content");
+    drop_output(call);
+    for (size_t i = 0; st == MCP_OK && i < mcp_json_count(content); i++)
+        st = mcp__call_block(call, mcp_json_item(content, i));
+    if (st == MCP_OK && mcp_json_is_object(meta))
+        st = note_meta(call, meta);
+    call->answer.handed_on = st == MCP_OK ? result : NULL;
+    return st;
+}
+
+/* ---- the kind -------------------------------------------------------------------------------- */
+
+static mcp_status finish(mcp_call *call, mcp_json_writer *writer)
+{
+    return call->answer.handed_on ? write_handed_on(call, writer) : finish_tool(call, writer);
+}
+
 static const mcp__call_kind tool_kind = {
-    .finish = finish_tool,
+    .finish = finish,
     .fail = write_failure,
     .blocks = "content",
 };

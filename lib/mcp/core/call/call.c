@@ -94,6 +94,7 @@ void mcp__call_reset(mcp_call *call)
     call->answer.error_text = NULL;
     call->answer.placeholders = NULL;
     call->answer.contents_meta = NULL;
+    call->answer.handed_on = NULL;
     call->answer.scopes_needed = NULL;
     call->input.requests = NULL;
     call->input.elicitations = NULL;

@@ -221,6 +221,7 @@ struct mcp_call {
         size_t error_text_length;
         mcp__placeholder *placeholders;
         const mcp_json *contents_meta; /* of contents that come next; NULL: none */
+        const mcp_json *handed_on;     /* a CallToolResult of another server; NULL: none */
         const char *mime_type;         /* of contents for which the handler names none */
         const char *scopes_needed;     /* of MCP_E_SCOPE; the arena's; NULL: none */
         mcp_buf message;               /* ready to send */
@@ -293,6 +294,15 @@ void mcp__call_post(mcp_call *call, mcp__node *node);
 
 /** Add a member to the result's _meta. Both texts are borrowed while the call lives. */
 mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json);
+
+/**
+ * Add a content block that is JSON already. A type that the call's revision does not know becomes a
+ * text.
+ *
+ * @param block an object with `type`; not kept
+ * @return MCP_OK; MCP_E_PARAMS: it has no type; the status of the answer's buffer
+ */
+mcp_status mcp__call_block(mcp_call *call, const mcp_json *block);
 
 /** Write the members of _meta that were added. */
 void mcp__call_write_notes(const mcp__note *notes, mcp_json_writer *writer);

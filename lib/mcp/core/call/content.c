@@ -275,7 +275,7 @@ static bool is_known_type(const char *type, mcp_revision revision)
     return false;
 }
 
-mcp_status mcp_call_block(mcp_call *call, const mcp_json *block)
+mcp_status mcp__call_block(mcp_call *call, const mcp_json *block)
 {
     const char *type = mcp_json_get_string(block, "type");
     mcp_json_writer writer;

@@ -70,9 +70,9 @@ static mcp_status link_without_type(mcp_call *call)
     return mcp_call_link(call, "file:///x", "x", NONE);
 }
 
-static mcp_status block_without_type(mcp_call *call)
+static mcp_status result_without_content(mcp_call *call)
 {
-    return mcp_call_block(call, NONE);
+    return mcp_call_tool_result(call, NONE);
 }
 
 static mcp_status embeds_without_uri(mcp_call *call)
@@ -229,7 +229,7 @@ static const struct {
     { link_without_uri, MCP_E_PARAMS },
     { link_without_name, MCP_E_PARAMS },
     { link_without_type, MCP_OK },
-    { block_without_type, MCP_E_PARAMS },
+    { result_without_content, MCP_E_PARAMS },
     { embeds_without_uri, MCP_E_PARAMS },
     { embeds_without_text, MCP_E_PARAMS },
     { refuses_without_text, MCP_OK },

@@ -47,12 +47,30 @@ static mcp_status write_long(mcp_call *call, const char *how)
     return strcmp(how, "text after") == 0 ? mcp_call_text(call, "and text") : MCP_OK;
 }
 
+/* A result of another server, after output that is dropped. */
+static mcp_status hand_on(mcp_call *call, const char *text)
+{
+    const mcp_json *result = NULL;
+
+    mcp_write_member_bool(mcp_call_result(call), "dropped", true);
+    (void)mcp_call_text(call, "dropped");
+    mcp_status st = mcp_json_read(&result, mcp_call_arena(call), text, strlen(text), NULL);
+    return st == MCP_OK ? mcp_call_tool_result(call, result) : st;
+}
+
 /* Does as its argument "how" says. */
 static mcp_status behave(mcp_call *call, void *data)
 {
     const char *how = mcp_arg_string(call, "how");
 
     (void)data;
+    if (strcmp(how, "hand on") == 0)
+        return hand_on(call, "{\"content\":[{\"type\":\"text\",\"text\":\"a\",\"x\":1},"
+                             "{\"type\":\"audio\",\"data\":\"AA==\",\"mimeType\":\"a/b\"}],"
+                             "\"structuredContent\":{\"n\":[1]},\"isError\":true,\"_meta\":{\"own\":"
+                             "{\"k\":2},\"io.modelcontextprotocol/serverInfo\":{}}}");
+    if (strcmp(how, "hand on nothing") == 0)
+        return hand_on(call, "{\"structuredContent\":{}}");
     if (strcmp(how, "refuse") == 0) {
         mcp_write_member_string(mcp_call_result(call), "dropped", "this");
         return mcp_call_tool_error(call, "no: %d", 7);
@@ -459,6 +477,27 @@ static void a_result_is_text_and_from_2025_06_18_structured(void **state)
     }
 }
 
+static void a_result_of_another_server_is_handed_on(void **state)
+{
+    static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18" };
+    static const char *const audio[] = { TEXT("[audio]"), "{\"type\":\"audio\",\"data\":\"AA==\","
+                                                          "\"mimeType\":\"a/b\"}" };
+    char wanted[400];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        begin(NULL, revisions[i]);
+        (void)snprintf(wanted, sizeof wanted,
+                       "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\",\"x\":1},%s]%s,"
+                       "\"isError\":true,\"_meta\":{\"own\":{\"k\":2}}}",
+                       audio[i > 0], i < 2 ? "" : ",\"structuredContent\":{\"n\":[1]}");
+        call("behave", "{\"how\":\"hand on\"}", wanted);
+        call("behave", "{\"how\":\"hand on nothing\"}",
+             ERROR("-32602", "a result of another server has no content"));
+        conversation_close(&c);
+    }
+}
+
 static void a_long_text_changes_nothing_of_the_answers_form(void **state)
 {
     static const char *const revisions[] = { "2024-11-05", "2025-11-25" };
@@ -727,6 +766,7 @@ int main(void)
         cmocka_unit_test(a_tool_that_may_not_write_says_so),
         cmocka_unit_test(safe_names_are_shown_when_asked_for),
         cmocka_unit_test(a_result_is_text_and_from_2025_06_18_structured),
+        cmocka_unit_test(a_result_of_another_server_is_handed_on),
         cmocka_unit_test(a_long_text_changes_nothing_of_the_answers_form),
         cmocka_unit_test(both_names_are_taken_always),
         cmocka_unit_test(what_is_no_call_is_an_error),

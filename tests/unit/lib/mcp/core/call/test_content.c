@@ -155,12 +155,12 @@ static void blocks_of_others_are_handed_on(void **state)
     assert_int_equal(mcp_json_read(&blocks, arena, text, sizeof text - 1, NULL), MCP_OK);
     begin(MCP_2025_06_18);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(mcp_call_block(call, mcp_json_item(blocks, i)), MCP_OK);
+        assert_int_equal(mcp__call_block(call, mcp_json_item(blocks, i)), MCP_OK);
     end("{\"type\":\"text\",\"text\":\"a\",\"annotations\":{\"priority\":1}},"
         "{\"type\":\"resource_link\",\"uri\":\"x://y\",\"name\":\"y\"},"
         "{\"type\":\"text\",\"text\":\"[hologram]\"}");
     begin(MCP_2024_11_05);
-    assert_int_equal(mcp_call_block(call, mcp_json_item(blocks, 1)), MCP_OK);
+    assert_int_equal(mcp__call_block(call, mcp_json_item(blocks, 1)), MCP_OK);
     end("{\"type\":\"text\",\"text\":\"[resource_link]\"}");
     mcp_arena_free(arena);
 }
