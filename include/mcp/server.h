@@ -240,6 +240,18 @@ mcp_server *mcp_call_server(const mcp_call *call);
 mcp_status mcp_server_remove_features(mcp_server *server, const mcp_features *features,
                                       mcp_error *err);
 
+/**
+ * Put features in the place of others that were added while serving, in one step: no call sees the
+ * server with neither or with both.
+ *
+ * @param old      as for mcp_server_remove_features; it may be added again later
+ * @param features as for mcp_server_add_features
+ * @return as mcp_server_add_features; MCP_E_PARAMS also: `old` was not added. An error changes
+ *         nothing
+ */
+mcp_status mcp_server_replace_features(mcp_server *server, const mcp_features *old,
+                                       const mcp_features *features, mcp_error *err);
+
 /** Notify the subscribers of a resource that it has changed. Any thread. */
 mcp_status mcp_server_resource_updated(mcp_server *server, const char *uri, mcp_error *err);
 

@@ -343,7 +343,9 @@ static mcp__offer *find_offer(const mcp_server *server, const mcp_features *key)
     return offer;
 }
 
-static mcp_status offer_again(mcp_server *server, const mcp_features *features, mcp_error *err)
+/* With the others, and without `old`, which was offered until now; NULL: none. */
+static mcp_status offer_again(mcp_server *server, const mcp_features *features, mcp__offer *old,
+                              mcp_error *err)
 {
     mcp__offer *offer = find_offer(server, features);
     mcp_status st = MCP_OK;
@@ -357,15 +359,37 @@ static mcp_status offer_again(mcp_server *server, const mcp_features *features, 
     if (st != MCP_OK)
         return st;
     offer->is_withdrawn = false;
+    if (old)
+        old->is_withdrawn = true;
     st = change(server, offer, err);
     offer->is_withdrawn = st != MCP_OK;
+    if (old)
+        old->is_withdrawn = st == MCP_OK;
+    /* A client that may know of the new ones has been notified; another may know of the old ones. */
+    bool are_hidden = mcp__features_visibility(&server->options) != NULL;
+    if (st == MCP_OK && old && (are_hidden || (old->change.lists & ~offer->change.lists)))
+        mcp__subscriptions_lists(server->subscriptions, &old->change);
     return st;
 }
 
 mcp_status mcp_server_add_features(mcp_server *server, const mcp_features *features, mcp_error *err)
 {
     pthread_mutex_lock(&server->change_lock);
-    mcp_status st = offer_again(server, features, err);
+    mcp_status st = offer_again(server, features, NULL, err);
+    pthread_mutex_unlock(&server->change_lock);
+    return st;
+}
+
+mcp_status mcp_server_replace_features(mcp_server *server, const mcp_features *old,
+                                       const mcp_features *features, mcp_error *err)
+{
+    pthread_mutex_lock(&server->change_lock);
+    mcp__offer *offer = find_offer(server, old);
+    mcp_status st = MCP_OK;
+    if (offer && !offer->is_withdrawn && old != features)
+        st = offer_again(server, features, offer, err);
+    else
+        st = mcp_error_set(err, MCP_E_PARAMS, "these features cannot be replaced");
     pthread_mutex_unlock(&server->change_lock);
     return st;
 }

@@ -390,6 +390,7 @@ static void servers_take_null(void **state)
     assert_int_equal(mcp_server_add(server, &(mcp_features){ .tools = tools }, NONE), MCP_E_PARAMS);
     assert_int_equal(mcp_server_add_features(server, NONE, NONE), MCP_E_PARAMS);
     assert_int_equal(mcp_server_remove_features(server, NONE, NONE), MCP_E_PARAMS);
+    assert_int_equal(mcp_server_replace_features(server, NONE, NONE, NONE), MCP_E_PARAMS);
     assert_int_equal(mcp_server_resource_updated(server, NONE, NONE), MCP_E_PARAMS);
     assert_int_equal(mcp_server_elicitation_complete(server, NONE, NONE), MCP_E_PARAMS);
     mcp_server_stop(NONE);

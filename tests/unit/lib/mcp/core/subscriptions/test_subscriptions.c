@@ -205,6 +205,47 @@ static void a_client_subscribes_to_a_thousand(void **state)
     conversation_close(&c);
 }
 
+static mcp_status do_nothing(mcp_call *call, void *data)
+{
+    (void)call;
+    (void)data;
+    return MCP_OK;
+}
+
+/* In one step: the same name may be in both, and what cannot be added leaves the old ones. */
+static void features_are_replaced_in_one_step(void **state)
+{
+    static const char first[] = "{\"name\":\"t\",\"title\":\"1\",\"inputSchema\":{\"type\":\"object\"}}";
+    static const char second[] = "{\"name\":\"t\",\"title\":\"2\",\"inputSchema\":{\"type\":\"object\"}}";
+    static const char broken[] = "{\"name\":\"t\",\"inputSchema\":{\"type\":\"array\"}}";
+    static const mcp_file files[][2] = { { { "tools/t.json", first, sizeof first - 1 }, { 0 } },
+                                         { { "tools/t.json", second, sizeof second - 1 }, { 0 } },
+                                         { { "tools/t.json", broken, sizeof broken - 1 }, { 0 } } };
+    static const mcp_tool rows[] = { { "t", do_nothing, MCP_READS, 0, 0 }, { 0 } };
+    const mcp_features sets[] = { { .files = files[0], .tools = rows },
+                                  { .files = files[1], .tools = rows },
+                                  { .files = files[2], .tools = rows } };
+    conversation c;
+
+    (void)state;
+    conversation_open(&c, &options, NULL);
+    conversation_initialize(&c, "2025-06-18");
+    assert_int_equal(mcp_server_add_features(c.server, &sets[0], NULL), MCP_OK);
+    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    assert_int_equal(mcp_server_replace_features(c.server, &sets[0], &sets[2], NULL), MCP_E_PARAMS);
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"t\",\"title\":\"1\","
+                     "\"inputSchema\":{\"type\":\"object\"}}]}}");
+    assert_int_equal(mcp_server_replace_features(c.server, &sets[0], &sets[1], NULL), MCP_OK);
+    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}",
+                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"t\",\"title\":\"2\","
+                     "\"inputSchema\":{\"type\":\"object\"}}]}}");
+    assert_int_equal(mcp_server_replace_features(c.server, &sets[0], &sets[1], NULL), MCP_E_PARAMS);
+    assert_int_equal(mcp_server_remove_features(c.server, &sets[1], NULL), MCP_OK);
+    conversation_close(&c);
+}
+
 /* A call that runs keeps its tool, though it is withdrawn meanwhile. */
 static void calls_keep_what_they_began_with(void **state)
 {
@@ -261,6 +302,7 @@ int main(void)
         cmocka_unit_test(every_session_is_notified_by_its_own_peer),
         cmocka_unit_test(many_notifications_go_out_in_turns),
         cmocka_unit_test(a_client_subscribes_to_a_thousand),
+        cmocka_unit_test(features_are_replaced_in_one_step),
         cmocka_unit_test(calls_keep_what_they_began_with),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
