@@ -365,7 +365,7 @@ static mcp_status offer_again(mcp_server *server, const mcp_features *features, 
     offer->is_withdrawn = st != MCP_OK;
     if (old)
         old->is_withdrawn = st == MCP_OK;
-    /* A client that may know of the new ones has been notified; another may know of the old ones. */
+    /* Clients that may know of the new ones were notified; others may know of the old ones. */
     bool are_hidden = mcp__features_visibility(&server->options) != NULL;
     if (st == MCP_OK && old && (are_hidden || (old->change.lists & ~offer->change.lists)))
         mcp__subscriptions_lists(server->subscriptions, &old->change);

@@ -28,8 +28,9 @@ mcp_status portarium_proxy_new(portarium_proxy **out, const portarium_proxy_opti
                                mcp_error *err);
 
 /**
- * Add the tools of the upstreams to the server, and follow their changes on a thread. An upstream
- * that does not answer is logged, and asked again until it does.
+ * Add the tools of the upstreams to the server, and follow their changes, each upstream on a
+ * thread. Returns when each has answered or failed, and after 10 s at the latest. An upstream that
+ * does not answer is logged, and asked again until it does.
  */
 mcp_status portarium_proxy_start(portarium_proxy *self, mcp_server *server, mcp_error *err);
 
@@ -39,8 +40,8 @@ void portarium_proxy_stop(portarium_proxy *self);
 /** Free it, after the server. NULL is fine. */
 void portarium_proxy_free(portarium_proxy *self);
 
-/** Whether the exposure of tools in the workspace lets the agent see a tool: an mcp_visibility,
- *  whose data is the app. */
-bool portarium_proxy_shows(const mcp_call *call, mcp_feature feature, const char *name, void *data);
+/** Whether the exposure of tools in the workspace lets the agent see a tool. Any thread; never
+ *  blocks for long. */
+bool portarium_proxy_shows(portarium_proxy *self, const char *name);
 
 #endif

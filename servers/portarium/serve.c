@@ -128,8 +128,9 @@ static void fill_gate(struct running *self, serve_setup *setup)
     app->log = setup->options.log;
     app->started_ms = mcp_clock_wall_ms();
     app->workspace = cli_string(setup->line, "workspace");
+    app->is_alone = true;
     setup->options.allow_write = true; /* policies decide */
-    setup->options.data = app;
+    setup->options.data = self;
 }
 
 /* ---- a plane in this process ----------------------------------------------------------------- */
@@ -220,6 +221,8 @@ static mcp_status open_gate(struct running *self, serve_setup *setup, mcp_error 
     const cli_line *line = setup->line;
     const portarium_actor *actor = &self->app.local;
     const config *file = config_of(line);
+    const portarium_host host = { .servers = file ? config_value(file, "mcp") : NULL,
+                                  .credentials = file ? config_value(file, "credentials") : NULL };
     bool is_named = cli_given(line, "workspace") || !actor->workspace;
     const char *workspace = is_named ? cli_string(line, "workspace") : actor->workspace;
     const char *agent = cli_string(line, "agent");
@@ -227,7 +230,7 @@ static mcp_status open_gate(struct running *self, serve_setup *setup, mcp_error 
                                         .workspace = workspace,
                                         .agent = agent ? agent : actor->agent_id,
                                         .machine = actor->machine_id,
-                                        .servers = file ? config_value(file, "mcp") : NULL,
+                                        .host = host,
                                         .upstreams = self->upstreams,
                                         .wait_ms = cli_int(line, "wait", 50) * 1000,
                                         .call_ms = cli_int(line, "call-timeout", 60) * 1000 };
@@ -251,6 +254,19 @@ static mcp_status start_gate(mcp_server *server, const serve_setup *setup, void 
     struct running *self = data;
     (void)setup;
     return portarium_proxy_start(self->proxy, server, err);
+}
+
+static bool gate_shows(const mcp_call *call, mcp_feature feature, const char *name, void *data)
+{
+    const struct running *self = data;
+    (void)call;
+    return feature != MCP_FEATURE_TOOL || portarium_proxy_shows(self->proxy, name);
+}
+
+static void gate_hides(const mcp_call *call, const char *name, mcp_hiding reason, void *data)
+{
+    struct running *self = data;
+    portarium_hidden_tool_called(call, name, reason, &self->app);
 }
 
 static void stop_gate(void *data)
@@ -351,8 +367,8 @@ int portarium_line_gate(const cli_line *line, void *data)
         .options = { .name = "portarium-gate",
                      .version = PORTARIUM_VERSION,
                      .list_changed = true,
-                     .visible = portarium_proxy_shows,
-                     .hidden_called = portarium_hidden_tool_called,
+                     .visible = gate_shows,
+                     .hidden_called = gate_hides,
                      .limits = { .short_threads = WORKERS } },
         .features = { .tools = none },
         .http = { .legacy_sse = true, .websocket = true },

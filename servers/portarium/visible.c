@@ -21,13 +21,21 @@ enum { NOTES_MAX = 256, NOTE_ARENA_MAX = 1 << 20 };
 /* The workspace that a call of the local client is about. */
 static const char *local_workspace(const mcp_call *call, const portarium_app *app)
 {
-    const char *named = mcp_json_get_string(mcp_call_arguments(call), "workspaceId");
+    const char *named = app->is_alone
+                            ? NULL
+                            : mcp_json_get_string(mcp_call_arguments(call), "workspaceId");
     return named ? named : app->workspace;
+}
+
+/* The scopes of the client's token; NULL: the caller is the local actor. */
+static const char *scopes_of(const mcp_call *call, const portarium_app *app)
+{
+    return app->is_alone ? NULL : mcp_call_scopes(call);
 }
 
 static void caller_of(portarium_caller *out, const mcp_call *call, const portarium_app *app)
 {
-    const char *scopes = mcp_call_scopes(call);
+    const char *scopes = scopes_of(call, app);
     if (scopes) {
         portarium_caller_read(out, scopes);
         return;
@@ -140,7 +148,7 @@ static bool fill_note(note *self, const mcp_call *call, const char *tool)
 {
     mcp_error err = MCP_ERROR_INIT;
     portarium_actor actor = self->app->local;
-    const char *scopes = mcp_call_scopes(call);
+    const char *scopes = scopes_of(call, self->app);
     if (scopes && portarium_actor_read(&actor, scopes, self->arena, &err) != MCP_OK)
         return false;
     if (!actor.workspace)

@@ -51,7 +51,7 @@ const OPERATIONS = {
     decideApproval: ['AP', { decision: 'Approved', rationale: 'fine' }], resubmitApproval: ['AO', { note: 'again' }],
     createPlan: ['AO', { plannedEffects: [EFFECT] }], getPlan: 'AOPU',
     listPolicies: 'AOPU', getPolicy: 'AOPU', createPolicy: ['A', { name: 'p' }], updatePolicy: ['A', { description: 'x' }], simulatePolicy: ['AU', { policy: { name: 'p' } }],
-    getToolExposure: 'AOPU', setToolExposure: ['A', { schemaVersion: 1, rules: [], defaultEffect: 'Allow' }],
+    getToolExposure: 'AOPU', setToolExposure: ['A', { schemaVersion: 1, rules: [], defaultEffect: 'Allow' }], judgeTools: ['AOPU', { tools: [] }],
     proposeAction: ['AO', PROPOSAL], executeAction: ['AO', { flowRef: 'write_file' }], recordAction: ['AO', { outcome: 'executed' }], completeExecution: ['AO', { executionId: 'e', outcome: 'executed' }],
     listAdapters: 'AOPU', getAdapter: 'AOPU', createAdapter: ['A', ADAPTER], updateAdapter: ['A', { enabled: true }],
     listMachines: 'AOU', getMachine: 'AOU', createMachine: ['AO', MACHINE], deleteMachine: 'AO', testMachine: 'AO', machineHeartbeat: ['AO', { status: 'ok' }],

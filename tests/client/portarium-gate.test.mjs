@@ -16,6 +16,7 @@ import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelc
 
 import { plane, program, root } from './portarium-rest.mjs';
 import { until } from './support/until.mjs';
+import { create as createUniverse, rest, start as startUniverse, stop as stopUniverse } from './universe.mjs';
 
 const WS = '/v1/workspaces/ws-1';
 const MACHINE = {
@@ -92,7 +93,7 @@ async function gate(self, where, ...args) {
     client.changes = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => { client.changes++; });
     await client.connect(transport);
-    await until(async () => (await client.listTools()).tools.length > 0, `the tools of the upstream; ${client.log}`);
+    assert.ok((await client.listTools()).tools.length > 0, `the first list has the tools of the upstream; ${client.log}`);
     client.pid = transport.pid;
     return client;
 }
@@ -119,8 +120,12 @@ for (const where of ['here', 'remote']) {
             const { tools } = await client.listTools();
             const read = tools.find(({ name }) => name === 'read_note');
             assert.deepEqual([read.title, read.description, read.annotations], ['Read', 'Reads.', { readOnlyHint: true }]);
-            assert.ok(!tools.some(({ name }) => name === 'read_broken'));
-            assert.match(client.log, /left out/);
+            const names = tools.map(({ name }) => name);
+            for (const [name, why] of [['read_broken', /no such type|type/], ['read-note', /safe name/], ['read_as_task', /as a task/]]) {
+                assert.ok(!names.includes(name), name);
+                assert.match(client.log, new RegExp(`the tool ${name} is left out: .*${why.source}`));
+            }
+            assert.deepEqual(tools.find(({ name }) => name === 'read_progress')._meta, { own: 1 });
         });
 
         test('what policies allow is performed at once, each time, with evidence of arguments and result', async () => {
@@ -196,6 +201,81 @@ for (const where of ['here', 'remote']) {
             assert.equal(record(await call(client, 'read_huge')).error, 'unknown-outcome');
         });
 
+        test('exposure hides tools of the upstream, which cannot be called then', async () => {
+            const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+            const put = (rules) => self.ask('PUT', `${WS}/tool-exposure`, { token: self.admin, body: { ...EXPOSURE, rules } });
+            assert.ok((await names()).includes('read_rich'));
+            assert.equal((await put([{ toolPattern: 'read_rich', allowedRoles: ['auditor'], minimumTier: 'Auto' }])).status, 200);
+            await until(async () => !(await names()).includes('read_rich'), 'the tool to be hidden');
+            await assert.rejects(call(client, 'read_rich'), { code: -32602 });
+            assert.equal(self.count('read_rich'), 0);
+            assert.equal((await put(EXPOSURE.rules)).status, 200);
+            await until(async () => (await names()).includes('read_rich'), 'the tool to be shown');
+        });
+
+        test('a result arrives as the upstream gave it, an error too', async () => {
+            const rich = {
+                content: [{ type: 'text', text: 'three' }, { type: 'resource', resource: { uri: 'x://1', text: 'one' } }],
+                structuredContent: { n: 3, list: [null, 1.5] }, _meta: { 'example.com/trace': 't-1' },
+            };
+            assert.deepEqual(await call(client, 'read_rich'), rich);
+            assert.deepEqual(await call(client, 'read_rich_failing'), { ...rich, isError: true });
+        });
+
+        test('progress is passed on, also without a total', async () => {
+            const seen = [];
+            const result = await client.callTool({ name: 'read_progress', arguments: {} }, undefined, { timeout: 120_000, onprogress: (report) => seen.push(report) });
+            assert.equal(result.content[0].text, 'progressed');
+            assert.deepEqual(seen.at(-1), { progress: 2 });
+        });
+
+        test('secret arguments reach the upstream, and nothing that the plane stores', async () => {
+            const secret = `canary-${where}-5b1f`;
+            const given = { user: 'otto', login: { pin: secret } };
+            const waiting = call(client, 'write_secret', given);
+            const { subject } = await self.decideNext();
+            assert.deepEqual(subject.input, { user: 'otto', login: { pin: '[REDACTED]' } });
+            assert.equal((await waiting).content[0].text, `otto ${secret}`);
+            assert.equal((await call(client, 'write_secret', given)).content[0].text, 'otto [REDACTED]');
+            assert.equal(self.count('write_secret'), 1);
+            /* Another secret is another call. */
+            const other = call(client, 'write_secret', { user: 'otto', login: { pin: 'another one' } });
+            await self.decideNext('Denied');
+            assert.equal(record(await other).status, 'Denied');
+            for (const file of fs.readdirSync(self.dir).filter((name) => name.startsWith('p.db')))
+                assert.ok(!fs.readFileSync(path.join(self.dir, file)).includes(secret), file);
+            assert.ok(!self.log.includes(secret) && !client.log.includes(secret));
+        });
+
+        test('a client that cancels a call that is being performed finds its result', async () => {
+            const stop = new AbortController();
+            const given = { text: where };
+            const cancelled = client.callTool({ name: 'write_slow', arguments: given }, undefined, { timeout: 120_000, signal: stop.signal });
+            const { approvalId } = await self.decideNext();
+            await until(() => self.count('write_slow') === 1, 'the call to arrive');
+            stop.abort();
+            await assert.rejects(cancelled);
+            fs.writeFileSync(`${self.effects}.go`, '');
+            await until(async () => (await self.ask('GET', `${WS}/approvals/${approvalId}`, { token: self.admin })).json.status === 'Executed', 'the end');
+            assert.equal((await call(client, 'write_slow', given)).content[0].text, 'slow');
+            assert.equal(self.count('write_slow'), 1);
+        });
+
+        test('a call that its client has cancelled before a person approves is not performed', async () => {
+            const stop = new AbortController();
+            const given = { text: 'cancelled' };
+            const cancelled = client.callTool({ name: 'write_note', arguments: given }, undefined, { timeout: 120_000, signal: stop.signal });
+            let waiting = [];
+            await until(async () => (waiting = await self.approvals('Pending')).length === 1, 'an approval');
+            stop.abort();
+            await assert.rejects(cancelled);
+            await call(client, 'read_note', { text: 'after' });
+            await self.decide(waiting[0].approvalId);
+            const before = self.count('write_note');
+            assert.equal((await call(client, 'write_note', given)).content[0].text, 'write_note: cancelled');
+            assert.equal(self.count('write_note'), before + 1);
+        });
+
         test('an upstream that dies leaves the approval Executing, until a person says how it ended', async () => {
             const waiting = call(client, 'write_dying');
             const { approvalId } = await self.decideNext();
@@ -216,7 +296,7 @@ for (const where of ['here', 'remote']) {
         test('changes of the upstream’s tools are passed on', async () => {
             await call(client, 'read_more');
             await until(async () => (await client.listTools()).tools.some(({ name }) => name === 'read_new'), 'the new tool');
-            assert.ok(client.changes > 0);
+            await until(() => client.changes > 0, 'the notification');
             assert.equal((await call(client, 'read_new', { text: 'n' })).content[0].text, 'read_new: n');
         });
     });
@@ -295,6 +375,53 @@ describe('a gate of its own', () => {
         sdk.kill();
     });
 
+    test('the example: stars of a running universe, behind the gate', async () => {
+        const example = path.join(root, 'examples', 'portarium');
+        const db = `sqlite:${path.join(self.dir, 'example.db')}`;
+        const config = path.join(self.dir, 'example.toml');
+        const cli = (...args) => {
+            const done = spawnSync(program, [...args, '--db', db], { encoding: 'utf8' });
+            assert.equal(done.status, 0, done.stderr);
+            return done.stdout.trim();
+        };
+        const stars = await startUniverse('memory');
+        await createUniverse(stars, 'sky');
+        fs.writeFileSync(config, fs.readFileSync(path.join(example, 'host.toml'), 'utf8').replace('http://127.0.0.1:3001/mcp', `${stars.base}/mcp`), { mode: 0o600 });
+        cli('admin', 'apply', path.join(example, 'gate.json'));
+        assert.match(cli('admin', 'apply', path.join(example, 'gate.json')), /1 changed/); /* the policy */
+        const token = cli('tokens', 'create', '--workspace', 'ws-stars', '--subject', 'astronomer', '--agent', 'astronomer', '--owner', 'otto');
+        const transport = new StdioClientTransport({
+            command: program, args: ['gate', '--db', db, '--config', config, '--upstream', 'stars', '--wait', '0'], stderr: 'inherit',
+            env: { ...process.env, PORTARIUM_TOKEN: token },
+        });
+        const client = new Client({ name: 'test', version: '1' });
+        await client.connect(transport);
+        assert.deepEqual((await client.listTools()).tools.map(({ name }) => name).sort(), ['get_universe_state', 'list_universe_commands', 'send_universe_command']);
+        assert.ok(!(await call(client, 'get_universe_state', { universeId: 'sky' })).isError);
+        const replace = { universeId: 'sky', command: { type: 'replaceSnapshot', state: {} } };
+        const denied = record(await call(client, 'send_universe_command', replace));
+        assert.deepEqual([denied.policyId, denied.ruleId], ['keep-the-stars', 'replace-snapshot']);
+        const tick = { universeId: 'sky', command: { type: 'tick' } };
+        const { approvalId } = record(await call(client, 'send_universe_command', tick));
+        const served = spawn(program, ['serve', '--db', db, '--port', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+        let log = '';
+        served.stderr.setEncoding('utf8').on('data', (text) => { log += text; });
+        await until(() => /serving (http:\S+)\n/.test(log), 'the cockpit');
+        const anna = cli('tokens', 'create', '--workspace', 'ws-stars', '--subject', 'anna', '--roles', 'approver');
+        const decided = await fetch(`${new URL(/serving (http:\S+)\n/.exec(log)[1]).origin}/v1/workspaces/ws-stars/approvals/${approvalId}/decide`, {
+            method: 'POST', headers: { Authorization: `Bearer ${anna}`, 'Content-Type': 'application/json' }, body: JSON.stringify({ decision: 'Approved', rationale: 'time passes' }),
+        });
+        assert.equal(decided.status, 200);
+        for (let i = 0; i < 2; i++)
+            assert.ok(!(await call(client, 'send_universe_command', tick)).isError);
+        assert.equal((await rest(stars, 'GET', '/universes/sky')).json.version, 1);
+        await client.close();
+        const gone = once(served, 'exit');
+        served.kill('SIGTERM');
+        await gone;
+        await stopUniverse(stars);
+    });
+
     test('what is missing is named', () => {
         const refused = (env, ...args) => {
             const done = spawnSync(program, ['gate', '--db', self.db, ...args], { encoding: 'utf8', input: '', env: { ...process.env, ...env } });
@@ -307,5 +434,10 @@ describe('a gate of its own', () => {
         assert.match(refused(token, '--config', self.config, '--upstream', 'other'), /\[mcp\.other\]/);
         assert.match(refused({}, '--config', self.config, '--upstream', 'notes'), /--agent/);
         assert.match(refused(token, '--config', self.config, '--upstream', 'notes', '--upstream', 'notes'), /twice/);
+        fs.appendFileSync(self.config, '[mcp.far]\nurl = "http://far.example/mcp"\ncredential = "FAR"\n[mcp."no-tes"]\ncommand = ["x"]\n[mcp."no.tes"]\ncommand = ["x"]\n[mcp.no__tes]\ncommand = ["x"]\n');
+        assert.match(refused({ ...token, PORTARIUM_CRED_FAR: 'a token' }, '--config', self.config, '--upstream', 'far'), /https only/);
+        assert.match(refused(token, '--config', self.config, '--upstream', 'far'), /credential FAR/);
+        assert.match(refused(token, '--config', self.config, '--upstream', 'no-tes', '--upstream', 'no.tes'), /same prefix/);
+        assert.match(refused(token, '--config', self.config, '--upstream', 'notes', '--upstream', 'no__tes'), /__/);
     });
 });

@@ -47,6 +47,7 @@ typedef struct portarium_app {
     portarium_limits *limits; /* NULL: none */
     portarium_actor local;    /* the actor of calls without a token, on standard input and output */
     bool has_local;
+    bool is_alone;      /* every call is the local actor's, not the client's */
     int64_t started_ms; /* wall clock */
 } portarium_app;
 

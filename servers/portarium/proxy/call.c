@@ -3,11 +3,16 @@
  *
  * The key of a proposal is the SHA-256 of the canonical JSON of upstream, tool and arguments, so
  * the same call finds what became of the one before. Who claims an approval performs the call;
- * a proxy that dies in between leaves it Executing, for a person to end. The result of an upstream
- * is kept with the approval as far as it fits a request to the plane, otherwise its hash is.
+ * a proxy that dies in between leaves it Executing, for a person to end. What was claimed is
+ * performed and reported although the client has cancelled its call, as far as the server's end
+ * allows: who has approved it must learn how it ended. The result of an upstream is kept with the
+ * approval as far as it fits a request to the plane, otherwise its hash is.
+ *
+ * The plane gets neither arguments that are secret nor their texts in results (proxy/secrets.h).
  */
 #include "proxy/call.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,18 +24,26 @@
 
 enum { BODY_MAX = 900 << 10, RESULT_MAX = 16 << 20, PLANE_MS = 30000, PART_MS = 20000 };
 
+/* Of a remote plane: POLLS_MAX calls wait by a long poll, each on a thread; the others ask again
+ * after PAUSE_MS. */
+enum { POLLS_MAX = 8, PAUSE_MS = 1000 };
+
+/* LAST_MS: what a claimed call may still take when the server goes down. CHECK_STEPS: of the check
+ * of a result, of at most 16 MiB, against its schema. */
+enum { LAST_MS = 5000, CHECK_STEPS = 50000000, MESSAGE_MAX = 160 };
+
 /* A call on its way, in its arena. */
 typedef struct passing {
     portarium_waiting waiting; /* first, see portarium_plane_waits */
     mcp_call *call;
-    const portarium_proxy_options *proxy;
+    portarium_proxy_options *proxy;
     const portarium_upstream_tools *tools;
     const portarium_upstream_tool *tool;
-    const mcp_json *arguments;
+    const mcp_json *arguments, *shown; /* as the plane gets them */
     const char *key, *correlation_id;
     const char *approval, *proposal;
-    int64_t wait_until_ms;
-    portarium_request request; /* of the wait */
+    int64_t wait_until_ms, last_ms; /* last_ms: when the server's end was seen; 0: not yet */
+    portarium_request request;      /* of the wait */
 } passing;
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -84,43 +97,71 @@ static bool should_stop(void *call)
     return mcp_call_stop(call) != MCP_STOP_NONE;
 }
 
-/* Ask the plane. @param answer NULL, with a reply of 400 or above. @param id of the path's variable
- * `name`; NULL: none. @param wait "20": a long poll; NULL: none */
-static mcp_status ask(passing *self, const char *operation, const char *name, const char *id,
-                      const char *wait, const mcp_json *body, portarium_reply *reply,
-                      const mcp_json **answer)
+/* A claimed call is given up only when the server goes down. */
+static bool must_give_up(void *data)
+{
+    passing *self = data;
+    int64_t now_ms = mcp_clock_mono_ms();
+    if (mcp_call_stop(self->call) != MCP_STOP_SHUTDOWN)
+        return false;
+    if (self->last_ms == 0)
+        self->last_ms = now_ms;
+    return now_ms - self->last_ms >= LAST_MS;
+}
+
+/* A question to the plane. NULL: none. */
+typedef struct question {
+    const char *operation;
+    const char *name, *id; /* a variable of the path, and its value */
+    const char *wait;      /* "20": a long poll */
+    const mcp_json *body;
+    bool must_arrive; /* also when the client no longer waits */
+} question;
+
+static mcp_status write_arguments(const mcp_json **out, passing *self, const question *what)
 {
     mcp_buf text;
     mcp_json_writer json;
-    const mcp_json *arguments = NULL;
-    const portarium_app *app = self->proxy->app;
     begin_object(&text, &json);
-    if (id)
-        mcp_write_member_string(&json, name, id);
-    if (wait)
-        mcp_write_member_string(&json, "wait", wait);
-    mcp_status st = end_object(&arguments, self, &text, &json);
+    if (what->id)
+        mcp_write_member_string(&json, what->name, what->id);
+    if (what->wait)
+        mcp_write_member_string(&json, "wait", what->wait);
+    return end_object(out, self, &text, &json);
+}
+
+/* Ask. A remote plane is asked again when the connection breaks, so it gets a key for what must
+ * happen once. @param answer NULL, with a reply of 400 or above */
+static mcp_status ask(passing *self, const question *what, portarium_reply *reply,
+                      const mcp_json **answer)
+{
+    const portarium_app *app = self->proxy->app;
+    mcp_arena *arena = mcp_call_arena(self->call);
+    mcp_error *err = mcp_call_error(self->call);
+    portarium_request request = { .actor = &app->local,
+                                  .workspace = self->proxy->workspace,
+                                  .body = what->body,
+                                  .correlation_id = self->correlation_id };
+    portarium_client_call call = { .actor = &app->local,
+                                   .correlation_id = self->correlation_id,
+                                   .deadline_mono_ms = mcp_clock_mono_ms() + PLANE_MS +
+                                                       (what->wait ? PART_MS : 0),
+                                   .should_stop = what->must_arrive ? NULL : should_stop,
+                                   .stop_data = self->call,
+                                   .arena = arena };
+    mcp_status st = write_arguments(&request.arguments, self, what);
+    if (st == MCP_OK && what->body && !app->plane)
+        st = portarium_id_new(&request.idempotency_key, "", arena, err);
     if (st != MCP_OK)
         return st;
-    const portarium_client_call call = { .actor = &app->local,
-                                         .arguments = arguments,
-                                         .correlation_id = self->correlation_id,
-                                         .deadline_mono_ms = mcp_clock_mono_ms() + PLANE_MS +
-                                                             (wait ? PART_MS : 0),
-                                         .should_stop = should_stop,
-                                         .stop_data = self->call,
-                                         .arena = mcp_call_arena(self->call) };
-    const portarium_request request = { .actor = &app->local,
-                                        .workspace = self->proxy->workspace,
-                                        .arguments = arguments,
-                                        .body = body,
-                                        .correlation_id = self->correlation_id };
+    call.arguments = request.arguments;
+    call.idempotency_key = request.idempotency_key;
     *answer = NULL;
-    app->client.send(app->client.data, portarium_operation_find(operation), &request, &call, reply);
-    if (reply->status < 400 && reply->text)
-        st = mcp_json_read(answer, call.arena, reply->text, reply->length,
-                           mcp_call_error(self->call));
-    return st;
+    app->client.send(app->client.data, portarium_operation_find(what->operation), &request, &call,
+                     reply);
+    return reply->status < 400 && reply->text
+               ? mcp_json_read(answer, arena, reply->text, reply->length, err)
+               : MCP_OK;
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -184,6 +225,9 @@ static mcp_status refuse_pending(passing *self, const char *status)
     return refuse(self, &(refusal){ .error = "approval-pending",
                                     .detail = strcmp(status, "Pending") == 0
                                                   ? "A person has not decided yet."
+                                              : strcmp(status, "Approved") == 0
+                                                  ? "It is approved, and was not performed: the "
+                                                    "call was cancelled."
                                                   : "The call is being performed, or a person must "
                                                     "say how it ended.",
                                     .approval = self->approval,
@@ -191,128 +235,101 @@ static mcp_status refuse_pending(passing *self, const char *status)
                                     .retry = "the same call" });
 }
 
-/* ---- the upstream's answer ------------------------------------------------------------------- */
-
-static bool is_text(const mcp_json *block, const char **text)
-{
-    const char *type = mcp_json_get_string(block, "type");
-    *text = mcp_json_get_string(block, "text");
-    return type && *text && strcmp(type, "text") == 0;
-}
-
-/* An error's texts, one a line. */
-static mcp_status answer_error(passing *self, const mcp_json *content)
-{
-    mcp_buf all;
-    const char *text = NULL;
-    mcp_buf_init(&all, RESULT_MAX);
-    for (size_t i = 0; i < mcp_json_count(content); i++) {
-        const mcp_json *block = mcp_json_item(content, i);
-        const char *type = mcp_json_get_string(block, "type");
-        if (i > 0)
-            mcp_buf_putc(&all, '\n');
-        if (is_text(block, &text))
-            mcp_buf_puts(&all, text);
-        else
-            mcp_buf_printf(&all, "[%s]", type ? type : "block");
-    }
-    mcp_status st = all.status == MCP_OK
-                        ? mcp_call_tool_error_text(self->call, all.data ? all.data : "", all.length)
-                        : all.status;
-    mcp_buf_clear(&all);
-    return st;
-}
-
-/* Whether the only block is the text of the structured content, which the library writes itself. */
-static bool repeats(passing *self, const mcp_json *content, const mcp_json *structured)
-{
-    const char *text = NULL;
-    const mcp_json *said = NULL;
-    return structured && mcp_json_count(content) == 1 &&
-           is_text(mcp_json_item(content, 0), &text) &&
-           mcp_json_read(&said, mcp_call_arena(self->call), text, strlen(text), NULL) == MCP_OK &&
-           mcp_json_equal(said, structured);
-}
-
-/* Answer with a CallToolResult of the upstream. */
-static mcp_status answer(passing *self, const mcp_json *result)
-{
-    bool is_error = false;
-    mcp_status st = MCP_OK;
-    const mcp_json *content = mcp_json_get(result, "content");
-    const mcp_json *structured = mcp_json_get(result, "structuredContent");
-    mcp_json_bool(mcp_json_get(result, "isError"), &is_error);
-    if (is_error)
-        return answer_error(self, content);
-    if (mcp_json_is_object(structured)) {
-        mcp_json_writer *out = mcp_call_result(self->call);
-        for (size_t i = 0; i < mcp_json_count(structured); i++) {
-            mcp_write_name(out, mcp_json_name(structured, i, NULL));
-            mcp_write_value(out, mcp_json_item(structured, i));
-        }
-    }
-    if (repeats(self, content, structured))
-        return MCP_OK;
-    for (size_t i = 0; st == MCP_OK && i < mcp_json_count(content); i++)
-        st = mcp_call_block(self->call, mcp_json_item(content, i));
-    return st;
-}
-
 /* ---- performing ------------------------------------------------------------------------------ */
 
 /* How a call of the upstream has ended. */
 typedef enum ending { DONE, FAILED, UNKNOWN, UNSENT } ending;
 
-/* Whether the result is what the tool's schemas promise. */
+/* Whether the result is a CallToolResult, and what the tool's schema promises. */
 static mcp_status check_result(passing *self, const mcp_json *result, mcp_error *err)
 {
+    uint64_t steps = CHECK_STEPS;
     bool is_error = false;
+    const mcp_json *content = mcp_json_get(result, "content");
     const mcp_json *structured = mcp_json_get(result, "structuredContent");
     mcp_json_bool(mcp_json_get(result, "isError"), &is_error);
-    if (!mcp_json_is_array(mcp_json_get(result, "content")))
+    if (!mcp_json_is_array(content))
         return mcp_error_set(err, MCP_E_SCHEMA, "its result has no content");
+    for (size_t i = 0; i < mcp_json_count(content); i++) {
+        if (!mcp_json_get_string(mcp_json_item(content, i), "type"))
+            return mcp_error_set(err, MCP_E_SCHEMA, "its result has a block without a type");
+    }
     if (is_error || !self->tool->output_schema)
         return MCP_OK;
     if (!structured)
         return mcp_error_set(err, MCP_E_SCHEMA, "its result has no structuredContent");
-    return mcp_schema_check(self->tool->output_schema, structured, mcp_call_arena(self->call), NULL,
-                            err);
+    return mcp_schema_check_within(self->tool->output_schema, structured, &steps,
+                                   mcp_call_arena(self->call), NULL, err);
 }
 
 static void on_progress(void *data, double progress, double total, const char *message)
 {
-    const mcp_progress report = { .progress = progress, .total = total, .message = message };
-    mcp_call_progress(data, &report);
+    const passing *self = data;
+    const mcp_progress report = { .progress = progress,
+                                  .total = isnan(total) ? 0 : total,
+                                  .message = message };
+    mcp_call_progress(self->call, &report);
 }
 
-/* Call the upstream. @param result set for DONE and FAILED. @param why says what is wrong */
-static ending perform(passing *self, const char *key, const mcp_json **result, mcp_error *why)
+static bool has_stopped(void *data)
+{
+    const passing *self = data;
+    return should_stop(self->call);
+}
+
+/* What the error of the upstream says, without the secrets of the call. */
+static mcp_status say_refusal(passing *self, const mcp_json *error, mcp_error *why)
+{
+    mcp_buf clean;
+    const char *message = mcp_json_get_string(error, "message");
+    mcp_buf_init(&clean, RESULT_MAX);
+    mcp_status st = message ? portarium_marks_clean(&clean, &self->tool->marks, self->arguments,
+                                                    message, strlen(message), why)
+                            : MCP_OK;
+    if (st == MCP_OK)
+        mcp_error_set(why, MCP_E_PARAMS, "upstream %s refused the call: %.*s",
+                      portarium_upstream_name(self->tools->upstream),
+                      (int)(clean.length < MESSAGE_MAX ? clean.length : MESSAGE_MAX),
+                      clean.data ? clean.data : "");
+    mcp_buf_clear(&clean);
+    return st;
+}
+
+static mcp_status send_call(client_result *got, passing *self, const char *key, bool is_claimed,
+                            mcp_error *why)
 {
     mcp_buf text;
     mcp_json_writer json;
-    client_result got = { .may_have_run = false };
     client_call call = { .name = self->tool->inner,
                          .arguments = self->arguments,
                          .schema = self->tool->input_schema,
                          .timeout_ms = self->proxy->call_ms,
-                         .should_stop = should_stop,
+                         .should_stop = is_claimed ? must_give_up : has_stopped,
                          .on_progress = mcp_call_wants_progress(self->call) ? on_progress : NULL,
-                         .data = self->call };
-    bool is_error = false;
+                         .data = self };
     begin_object(&text, &json);
     mcp_write_member_string(&json, "portarium/idempotencyKey", key);
     mcp_status st = end_object(&call.meta, self, &text, &json);
-    if (st == MCP_OK)
-        st = client_call_tool(&got, portarium_upstream_client(self->tools->upstream),
-                              mcp_call_arena(self->call), &call, why);
     if (st != MCP_OK)
+        return mcp_error_set(why, st, "the call cannot be written");
+    st = client_call_tool(got, portarium_upstream_client(self->tools->upstream),
+                          mcp_call_arena(self->call), &call, why);
+    if (st == MCP_E_IO)
+        portarium_upstream_lost(self->tools->upstream);
+    return st;
+}
+
+/* Call the upstream. @param key of the execution, or of the proposal that needed none
+ * @param result set for DONE, and for FAILED with a result. @param why says what is wrong */
+static ending perform(passing *self, const char *key, bool is_claimed, const mcp_json **result,
+                      mcp_error *why)
+{
+    client_result got = { .may_have_run = false };
+    bool is_error = false;
+    if (send_call(&got, self, key, is_claimed, why) != MCP_OK)
         return got.may_have_run ? UNKNOWN : UNSENT;
-    if (got.error) {
-        const char *message = mcp_json_get_string(got.error, "message");
-        mcp_error_set(why, MCP_E_PARAMS, "upstream %s refused the call: %.160s",
-                      portarium_upstream_name(self->tools->upstream), message ? message : "");
-        return FAILED;
-    }
+    if (got.error)
+        return say_refusal(self, got.error, why) == MCP_OK ? FAILED : UNKNOWN;
     if (check_result(self, got.result, why) != MCP_OK)
         return UNKNOWN;
     *result = got.result;
@@ -333,33 +350,49 @@ static bool fits(const mcp_json *value)
     return true;
 }
 
-/* The result as it is kept: itself, or its hash. @param out NULL: there is none */
-static mcp_status kept_result(const mcp_json **out, passing *self, const mcp_json *result)
+/* The hash of a result that is not kept. */
+static mcp_status write_omitted(const mcp_json **out, passing *self, const mcp_buf *result)
 {
     mcp_buf text;
     mcp_json_writer json;
     char hex[KEYS_HEX_SIZE];
     uint8_t digest[MCP_SHA256_SIZE];
-    *out = result;
-    if (!result)
-        return MCP_OK;
-    mcp_buf_init(&text, RESULT_MAX);
-    mcp_json_writer_init(&json, &text);
-    mcp_write_value(&json, result);
-    mcp_status st = mcp_json_writer_status(&json);
-    size_t length = text.length;
-    bool is_kept = st == MCP_OK && length <= BODY_MAX && fits(result);
-    if (st == MCP_OK && !is_kept)
-        st = mcp_sha256(digest, text.data, length, mcp_call_error(self->call));
-    mcp_buf_clear(&text);
-    if (st != MCP_OK || is_kept)
+    mcp_status st = mcp_sha256(digest, result->data, result->length, mcp_call_error(self->call));
+    if (st != MCP_OK)
         return st;
     keys_hex(hex, digest);
     begin_object(&text, &json);
     mcp_write_member_string(&json, "omitted", "the result is too large to be kept");
     mcp_write_member_string(&json, "sha256", hex);
-    mcp_write_member_int(&json, "bytes", (int64_t)length);
+    mcp_write_member_int(&json, "bytes", (int64_t)result->length);
     return end_object(out, self, &text, &json);
+}
+
+/* The result as it is kept: without the secrets of the arguments, or its hash. @param out NULL:
+ * there is none */
+static mcp_status kept_result(const mcp_json **out, passing *self, const mcp_json *result)
+{
+    mcp_buf text, clean;
+    mcp_json_writer json;
+    mcp_error *err = mcp_call_error(self->call);
+    *out = NULL;
+    if (!result)
+        return MCP_OK;
+    mcp_buf_init(&text, RESULT_MAX);
+    mcp_buf_init(&clean, RESULT_MAX);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_value(&json, result);
+    mcp_status st = mcp_json_writer_status(&json);
+    if (st == MCP_OK)
+        st = portarium_marks_clean(&clean, &self->tool->marks, self->arguments, text.data,
+                                   text.length, err);
+    if (st == MCP_OK && clean.length <= BODY_MAX && fits(result))
+        st = mcp_json_read(out, mcp_call_arena(self->call), clean.data, clean.length, err);
+    else if (st == MCP_OK)
+        st = write_omitted(out, self, &clean);
+    mcp_buf_clear(&text);
+    mcp_buf_clear(&clean);
+    return st;
 }
 
 /* The report to the plane. @param execution NULL: of a call that needed no approval */
@@ -386,31 +419,42 @@ static mcp_status report(passing *self, const char *execution, ending how, const
     st = end_object(&body, self, &text, &json);
     if (st != MCP_OK)
         return st;
-    return execution ? ask(self, "completeExecution", "approvalId", self->approval, NULL, body,
-                           reply, &ignored)
-                     : ask(self, "recordAction", "proposalId", self->proposal, NULL, body, reply,
-                           &ignored);
+    const question end = { .operation = execution ? "completeExecution" : "recordAction",
+                           .name = execution ? "approvalId" : "proposalId",
+                           .id = execution ? self->approval : self->proposal,
+                           .body = body,
+                           .must_arrive = true };
+    return ask(self, &end, reply, &ignored);
+}
+
+/* Report; a plane that cannot be told is logged. */
+static mcp_status report_end(passing *self, const char *execution, ending how,
+                             const mcp_json *result, const char *message)
+{
+    portarium_reply reply = { .status = 0 };
+    mcp_status st = report(self, execution, how, result, message, &reply);
+    if (st == MCP_OK && reply.status >= 400)
+        mcp_log_write(&self->proxy->app->log, MCP_LOG_WARNING,
+                      "the end of a call of %s is not recorded: %s", self->tool->name,
+                      reply.detail ? reply.detail : portarium_client_failed);
+    return st;
 }
 
 /* Perform the call, report it, answer. The client gets the result also when the plane cannot be
  * told: what has happened has happened. */
 static mcp_status perform_and_answer(passing *self, const char *execution)
 {
-    portarium_reply reply = { .status = 0 };
     const mcp_json *result = NULL;
     mcp_error why = MCP_ERROR_INIT;
-    ending how = perform(self, execution ? execution : self->proposal, &result, &why);
-    if (how != UNKNOWN || !execution) {
-        mcp_status st = report(self, execution, how, result, why.message, &reply);
-        if (st != MCP_OK)
-            return st;
-        if (reply.status >= 400)
-            mcp_log_write(&self->proxy->app->log, MCP_LOG_WARNING,
-                          "the end of a call of %s is not recorded: %s", self->tool->name,
-                          reply.detail ? reply.detail : portarium_client_failed);
-    }
+    ending how = perform(self, execution ? execution : self->proposal, execution != NULL, &result,
+                         &why);
+    mcp_status st = how != UNKNOWN || !execution
+                        ? report_end(self, execution, how, result, why.message)
+                        : MCP_OK;
+    if (st != MCP_OK)
+        return st;
     if (result)
-        return answer(self, result);
+        return mcp_call_tool_result(self->call, result);
     if (how == UNKNOWN)
         return refuse(self, &(refusal){ .error = "unknown-outcome",
                                         .detail = why.message,
@@ -433,7 +477,7 @@ static mcp_status answer_kept(passing *self, const mcp_json *record)
     const mcp_json *output = mcp_json_get(record, "output");
     const char *message = mcp_json_get_string(record, "errorMessage");
     if (mcp_json_is_array(mcp_json_get(output, "content")))
-        return answer(self, output);
+        return mcp_call_tool_result(self->call, output);
     if (message)
         return refuse(self, &(refusal){ .error = "upstream-refused",
                                         .detail = message,
@@ -456,10 +500,15 @@ static mcp_status execute(passing *self)
     bool is_mine = false;
     begin_object(&text, &json);
     mcp_write_member_string(&json, "flowRef", self->tool->name);
-    mcp_write_member_value(&json, "payload", self->arguments);
+    mcp_write_member_value(&json, "payload", self->shown);
     mcp_status st = end_object(&body, self, &text, &json);
+    const question what = { .operation = "executeAction",
+                            .name = "approvalId",
+                            .id = self->approval,
+                            .body = body,
+                            .must_arrive = true };
     if (st == MCP_OK)
-        st = ask(self, "executeAction", "approvalId", self->approval, NULL, body, &reply, &claim);
+        st = ask(self, &what, &reply, &claim);
     if (st != MCP_OK)
         return st;
     if (!claim)
@@ -504,25 +553,69 @@ static mcp_status wait_here(passing *self, int64_t left_ms)
     return portarium_wait_and_answer(&self->waiting);
 }
 
-/* Wait until the approval changes, as long as the call may wait. */
-static mcp_status wait_for_change(passing *self, const char *status)
+/* ---- of a remote plane ----------------------------------------------------------------------- */
+
+static mcp_status look_again(mcp_call *call, void *data)
+{
+    (void)call;
+    return decide(data);
+}
+
+/* On the thread of the waits. */
+static void resume(void *data, jobs_outcome outcome)
+{
+    passing *self = data;
+    (void)outcome;
+    mcp_call_resume(self->call, look_again, self, 0);
+}
+
+static mcp_status ask_later(passing *self, int64_t left_ms)
+{
+    jobs_waits *waits = self->proxy->waits;
+    self->waiting.call = self->call;
+    mcp_status st = jobs_wait(waits, self->approval, jobs_waits_mark(waits, self->approval),
+                              mcp_clock_mono_ms() + (left_ms < PAUSE_MS ? left_ms : PAUSE_MS),
+                              resume, self, mcp_call_error(self->call));
+    return st == MCP_OK ? MCP_E_DEFERRED : st;
+}
+
+static mcp_status poll_long(passing *self, int64_t left_ms)
 {
     char seconds[24];
     portarium_reply reply = { .status = 0 };
     const mcp_json *approval = NULL;
-    int64_t left_ms = self->wait_until_ms - mcp_clock_mono_ms();
-    if (left_ms <= 0 || should_stop(self->call))
-        return refuse_pending(self, status);
-    if (self->proxy->app->plane)
-        return wait_here(self, left_ms);
     if (left_ms > PART_MS)
         left_ms = PART_MS;
     snprintf(seconds, sizeof seconds, "%lld", (long long)((left_ms + 999) / 1000));
-    mcp_status st = ask(self, "getApproval", "approvalId", self->approval, seconds, NULL, &reply,
-                        &approval);
+    const question what = {
+        .operation = "getApproval", .name = "approvalId", .id = self->approval, .wait = seconds
+    };
+    mcp_status st = ask(self, &what, &reply, &approval);
     if (st != MCP_OK)
         return st;
     return approval ? decide(self) : refuse_reply(self, &reply);
+}
+
+static mcp_status wait_there(passing *self, int64_t left_ms)
+{
+    if (atomic_fetch_add(&self->proxy->polls, 1) >= POLLS_MAX) {
+        atomic_fetch_sub(&self->proxy->polls, 1);
+        return ask_later(self, left_ms);
+    }
+    mcp_status st = poll_long(self, left_ms);
+    atomic_fetch_sub(&self->proxy->polls, 1);
+    return st;
+}
+
+/* ---- following an approval ------------------------------------------------------------------- */
+
+/* Wait until the approval changes, as long as the call may wait. */
+static mcp_status wait_for_change(passing *self, const char *status)
+{
+    int64_t left_ms = self->wait_until_ms - mcp_clock_mono_ms();
+    if (left_ms <= 0 || should_stop(self->call))
+        return refuse_pending(self, status);
+    return self->proxy->app->plane ? wait_here(self, left_ms) : wait_there(self, left_ms);
 }
 
 static mcp_status follow_approval(passing *self, const mcp_json *proposal)
@@ -534,7 +627,7 @@ static mcp_status follow_approval(passing *self, const mcp_json *proposal)
     if (strcmp(status, "Pending") == 0 || strcmp(status, "Executing") == 0)
         return wait_for_change(self, status);
     if (strcmp(status, "Approved") == 0)
-        return execute(self);
+        return should_stop(self->call) ? refuse_pending(self, status) : execute(self);
     return strcmp(status, "Executed") == 0 ? answer_kept(self, proposal)
                                            : refuse_decided(self, status, proposal);
 }
@@ -552,7 +645,7 @@ static mcp_status write_proposal(const mcp_json **out, passing *self)
         mcp_write_member_string(&json, "machineId", proxy->machine);
     mcp_write_member_string(&json, "actionKind", portarium_upstream_name(self->tools->upstream));
     mcp_write_member_string(&json, "toolName", self->tool->name);
-    mcp_write_member_value(&json, "parameters", self->arguments);
+    mcp_write_member_value(&json, "parameters", self->shown);
     mcp_write_member_string(&json, "executionTier", "Auto");
     mcp_write_member_array(&json, "policyIds");
     mcp_write_string(&json, "all");
@@ -569,8 +662,9 @@ static mcp_status decide(passing *self)
     portarium_reply reply = { .status = 0 };
     const mcp_json *body = NULL, *proposal = NULL;
     mcp_status st = write_proposal(&body, self);
+    const question what = { .operation = "proposeAction", .body = body };
     if (st == MCP_OK)
-        st = ask(self, "proposeAction", NULL, NULL, NULL, body, &reply, &proposal);
+        st = ask(self, &what, &reply, &proposal);
     if (st != MCP_OK)
         return st;
     const char *decision = mcp_json_get_string(proposal, "decision");
@@ -607,5 +701,8 @@ mcp_status portarium_proxy_call(mcp_call *call, void *data)
                                         "a tool that the proxy does not know");
     if (st == MCP_OK)
         st = make_key(self);
+    if (st == MCP_OK)
+        st = portarium_marks_hide(&self->shown, &self->tool->marks, self->arguments, arena,
+                                  mcp_call_error(call));
     return st == MCP_OK ? decide(self) : st;
 }

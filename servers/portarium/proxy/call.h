@@ -12,6 +12,9 @@
 #ifndef PORTARIUM_PROXY_CALL_H
 #define PORTARIUM_PROXY_CALL_H
 
+#include <stdatomic.h>
+
+#include "executors/host.h"
 #include "gateway/app.h"
 #include "proxy/upstream.h"
 
@@ -24,11 +27,13 @@ typedef struct portarium_proxy_options {
     const char *workspace;
     const char *agent;            /* whose actions the calls are */
     const char *machine;          /* NULL: not said */
-    const mcp_json *servers;      /* the host's table of MCP servers; NULL: empty */
-    const char *const *upstreams; /* names in it; several: their tools are NAME__TOOL */
+    portarium_host host;          /* its MCP servers and credentials */
+    const char *const *upstreams; /* names of servers; several: their tools are NAME__TOOL */
     size_t upstream_count;
-    int64_t wait_ms; /* for a decision */
-    int64_t call_ms; /* for an upstream's answer */
+    int64_t wait_ms;   /* for a decision */
+    int64_t call_ms;   /* for an upstream's answer */
+    jobs_waits *waits; /* for calls that ask a remote plane; the proxy's, as the calls' below */
+    atomic_int polls;  /* long polls under way */
 } portarium_proxy_options;
 
 /** The handler of each tool; `data` is the portarium_upstream_tools that the tool is in, whose data

@@ -2,8 +2,8 @@
  * upstream.c - connections to upstreams, and their tools as features of the proxy's server.
  *
  * The features of each listing live until the upstream ends, since the server may still use them
- * for running calls. A list that is the same as before makes no new features, and LISTS_MAX bounds
- * the others.
+ * for running calls. A list that is the same as before makes no new features; LISTS_MAX and
+ * LISTS_MAX_BYTES bound the others.
  */
 #include "proxy/upstream.h"
 
@@ -11,11 +11,10 @@
 #include <string.h>
 
 #include "executors/host.h"
-#include "executors/kinds.h"
 #include "fetch/url.h"
 
 enum { LIST_ARENA = 64 << 20, LISTS_MAX = 1000, DEFINITION_MAX = 1 << 20, LIST_MS = 30000 };
-enum { NAME_MAX_BYTES = 200, ENTRY_ARENA = 1 << 20 };
+enum { NAME_MAX_BYTES = 200, ENTRY_ARENA = 1 << 20, LISTS_MAX_BYTES = 64 << 20 };
 
 struct portarium_upstream {
     portarium_upstream_options options;
@@ -24,44 +23,35 @@ struct portarium_upstream {
     fetch *pool;
     client *client;
     portarium_upstream_tools *lists; /* the newest first */
-    size_t list_count;
+    size_t list_count, list_bytes;
     char *text; /* of the newest list, to see whether another is the same */
     size_t text_length;
 };
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-/* The egress list of an upstream's URL is its host. */
+/* The configuration of this host names the address: it is the egress list. Redirects are not
+ * followed. */
 static mcp_status open_pool(portarium_upstream *self, const char *url, mcp_error *err)
 {
     fetch_url parts;
+    const fetch_options options = { .any_address = true };
     mcp_status st = fetch_url_read(&parts, url, err);
-    if (st != MCP_OK)
-        return st;
-    const fetch_options options = { .any_address = true }; /* this host's operator names it */
-    return fetch_open(&self->pool, &options, err);
-}
-
-/* The token for a URL: the variable PORTARIUM_CRED_<NAME> of the entry's credential. */
-static mcp_status read_bearer(const char **out, portarium_upstream *self, mcp_error *err)
-{
-    const char *name = mcp_json_get_string(self->options.entry, "credential");
-    *out = NULL;
-    if (!name)
-        return MCP_OK;
-    char *variable = mcp_arena_printf(self->arena, "PORTARIUM_CRED_%s", name);
-    if (!variable)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for upstream %s", self->options.name);
-    *out = getenv(variable);
-    return *out && **out
-               ? MCP_OK
-               : mcp_error_set(err, MCP_E_NOT_FOUND, "upstream %s: the variable %s is not set",
-                               self->options.name, variable);
+    if (st == MCP_OK && self->options.bearer && !fetch_url_is_trustworthy(&parts))
+        st = mcp_error_set(err, MCP_E_DENIED,
+                           "upstream %s: a credential is sent by https only, or to this machine",
+                           self->options.name);
+    return st == MCP_OK ? fetch_open(&self->pool, &options, err) : st;
 }
 
 static void on_change(void *data)
 {
     portarium_upstream *self = data;
+    self->options.on_change(self->options.change_data);
+}
+
+void portarium_upstream_lost(const portarium_upstream *self)
+{
     self->options.on_change(self->options.change_data);
 }
 
@@ -72,6 +62,7 @@ static mcp_status connect_to(portarium_upstream *self, mcp_error *err)
     client_options options = { .label = self->options.name,
                                .name = "portarium",
                                .url = url,
+                               .bearer = url ? self->options.bearer : NULL,
                                .on_list_changed = on_change,
                                .data = self };
     if (!url == !mcp_json_get(entry, "command"))
@@ -81,8 +72,6 @@ static mcp_status connect_to(portarium_upstream *self, mcp_error *err)
                              self->options.name, self->options.name);
     mcp_status st = url ? open_pool(self, url, err)
                         : portarium_host_program(&self->child, entry, NULL, self->arena, err);
-    if (st == MCP_OK && url)
-        st = read_bearer(&options.bearer, self, err);
     if (st != MCP_OK)
         return st;
     if (!url) {
@@ -147,6 +136,20 @@ client *portarium_upstream_client(const portarium_upstream *self)
 
 /* ---- tools as features ----------------------------------------------------------------------- */
 
+/* Scopes are what this server asks of its clients, so an upstream does not set them. */
+static void write_meta(mcp_json_writer *json, const mcp_json *meta)
+{
+    mcp_write_object(json);
+    for (size_t i = 0; i < mcp_json_count(meta); i++) {
+        const char *member = mcp_json_name(meta, i, NULL);
+        if (strcmp(member, "causeway/scopes") == 0)
+            continue;
+        mcp_write_name(json, member);
+        mcp_write_value(json, mcp_json_item(meta, i));
+    }
+    mcp_write_end(json);
+}
+
 /* The definition under the name that clients see. */
 static mcp_status write_definition(mcp_buf *out, const mcp_json *tool, const char *name)
 {
@@ -159,97 +162,135 @@ static mcp_status write_definition(mcp_buf *out, const mcp_json *tool, const cha
         if (strcmp(member, "name") == 0)
             continue;
         mcp_write_name(&json, member);
-        mcp_write_value(&json, mcp_json_item(tool, i));
+        if (strcmp(member, "_meta") == 0 && mcp_json_is_object(mcp_json_item(tool, i)))
+            write_meta(&json, mcp_json_item(tool, i));
+        else
+            mcp_write_value(&json, mcp_json_item(tool, i));
     }
     mcp_write_end(&json);
     return mcp_json_writer_status(&json);
 }
 
-/* Whether schemas compile, as the server will ask. @param output NULL where there is none */
-static mcp_status compile(mcp_schema **output, const mcp_json *tool, mcp_error *err)
+/* A name that the plane takes, and no call as a task. */
+static mcp_status check_tool(const mcp_json *tool, mcp_error *err)
 {
-    mcp_schema *input = NULL;
-    const mcp_json *schema = mcp_json_get(tool, "inputSchema");
-    const char *type = mcp_json_get_string(schema, "type");
-    *output = NULL;
-    if (!type || strcmp(type, "object") != 0)
-        return mcp_error_set(err, MCP_E_SCHEMA, "inputSchema must have type \"object\"");
-    mcp_status st = mcp_schema_compile(&input, schema, NULL, err);
-    mcp_schema_free(input);
-    schema = mcp_json_get(tool, "outputSchema");
-    return st == MCP_OK && schema ? mcp_schema_compile(output, schema, NULL, err) : st;
-}
-
-static bool is_known(const portarium_upstream_tools *list, const char *name)
-{
-    return portarium_upstream_find(list, name) != NULL;
-}
-
-/* Add a tool to the list. @param text the definition, empty at first */
-static mcp_status add_tool(portarium_upstream_tools *list, const mcp_json *tool, mcp_buf *text,
-                           mcp_file *file, mcp_tool *row, mcp_error *err)
-{
-    portarium_upstream *self = list->upstream;
     size_t length = 0;
-    const char *inner = mcp_json_string(mcp_json_get(tool, "name"), &length);
-    if (!inner || length == 0 || strlen(inner) != length || length > NAME_MAX_BYTES)
-        return mcp_error_set(err, MCP_E_SCHEMA, "its name is none");
-    const char *name = mcp_arena_printf(list->arena, "%s%s", self->options.prefix, inner);
+    const char *name = mcp_json_string(mcp_json_get(tool, "name"), &length);
+    const char *tasks = mcp_json_get_string(mcp_json_get(tool, "execution"), "taskSupport");
+    if (!name || length == 0 || strlen(name) != length || length > NAME_MAX_BYTES)
+        return mcp_error_set(err, MCP_E_SCHEMA, "its name has no, or more than %d bytes",
+                             NAME_MAX_BYTES);
+    return tasks && strcmp(tasks, "required") == 0
+               ? mcp_error_set(err, MCP_E_UNSUPPORTED, "it must be called as a task")
+               : MCP_OK;
+}
+
+/* The tools of a list in the making. */
+typedef struct listing {
+    portarium_upstream_tools *list;
+    mcp_file *files;
+    mcp_tool *rows;
+    void *trial;
+} listing;
+
+/* The file and the row of the next tool. */
+static mcp_status write_tool(const listing *self, const mcp_json *tool, const char *name,
+                             mcp_error *err)
+{
+    const portarium_upstream_tools *list = self->list;
+    const portarium_upstream_options *options = &list->upstream->options;
+    mcp_buf text;
+    mcp_buf_init(&text, DEFINITION_MAX);
+    mcp_status st = write_definition(&text, tool, name);
     const char *path = mcp_arena_printf(list->arena, "tools/%zu.json", list->count);
-    if (!name || !path)
+    char *bytes = st == MCP_OK ? mcp_arena_strndup(list->arena, text.data, text.length) : NULL;
+    self->files[list->count] = (mcp_file){ path, bytes, text.length };
+    self->rows[list->count] = (mcp_tool){ .name = name,
+                                          .run = options->run,
+                                          .flags = MCP_WRITES | MCP_TASK_OPTIONAL,
+                                          .timeout_ms = options->timeout_ms };
+    mcp_buf_clear(&text);
+    if (st != MCP_OK)
+        return mcp_error_set(err, st, "its definition: %s", mcp_status_words(st));
+    return path && bytes ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a tool");
+}
+
+/* Its own name may be that of another tool, its schemas may not compile: the server says so. */
+static mcp_status try_tool(const listing *self, mcp_error *err)
+{
+    size_t at = self->list->count;
+    mcp_file *files = mcp_arena_array(self->list->arena, 2, sizeof *files);
+    mcp_tool *rows = mcp_arena_array(self->list->arena, 2, sizeof *rows);
+    if (!files || !rows)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a tool");
-    if (is_known(list, name))
-        return mcp_error_set(err, MCP_E_EXISTS, "its name is listed twice");
-    portarium_upstream_tool made = { .name = name,
-                                     .inner = inner,
-                                     .input_schema = mcp_json_get(tool, "inputSchema") };
-    mcp_status st = compile(&made.output_schema, tool, err);
-    if (st == MCP_OK)
-        st = write_definition(text, tool, name);
-    char *bytes = st == MCP_OK ? mcp_arena_strndup(list->arena, text->data, text->length) : NULL;
-    if (st == MCP_OK && !bytes)
-        st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a tool");
-    if (st != MCP_OK) {
-        mcp_schema_free(made.output_schema);
+    files[0] = self->files[at];
+    rows[0] = self->rows[at];
+    files[1] = (mcp_file){ NULL, NULL, 0 };
+    rows[1] = (mcp_tool){ .name = NULL };
+    return self->list->upstream->options.trial->add(self->trial, files, rows, err);
+}
+
+static mcp_status add_tool(listing *self, const mcp_json *tool, mcp_error *err)
+{
+    portarium_upstream_tools *list = self->list;
+    mcp_status st = check_tool(tool, err);
+    if (st != MCP_OK)
         return st;
+    portarium_upstream_tool made = { .inner = mcp_json_get_string(tool, "name"),
+                                     .input_schema = mcp_json_get(tool, "inputSchema") };
+    const mcp_json *output = mcp_json_get(tool, "outputSchema");
+    made.name = mcp_arena_printf(list->arena, "%s%s", list->upstream->options.prefix, made.inner);
+    if (!made.name)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a tool");
+    st = write_tool(self, tool, made.name, err);
+    if (st == MCP_OK)
+        st = try_tool(self, err);
+    if (st == MCP_OK)
+        st = portarium_marks_read(&made.marks, list->arena, made.input_schema, err);
+    if (st == MCP_OK && output)
+        st = mcp_schema_compile(&made.output_schema, output, NULL, err);
+    if (st == MCP_OK)
+        list->items[list->count++] = made;
+    return st;
+}
+
+static mcp_status add_each(listing *self, const client_tools *all, mcp_error *err)
+{
+    const portarium_upstream_options *options = &self->list->upstream->options;
+    for (size_t i = 0; i < all->count; i++) {
+        mcp_error why = MCP_ERROR_INIT;
+        mcp_status st = add_tool(self, all->items[i], &why);
+        const char *name = mcp_json_get_string(all->items[i], "name");
+        if (st == MCP_E_NOMEM)
+            return mcp_error_set(err, st, "%s", why.message);
+        if (st != MCP_OK)
+            mcp_log_write(&options->log, MCP_LOG_WARNING,
+                          "upstream %s: the tool %.128s is left out: %s", options->name,
+                          name ? name : "without a name",
+                          why.message[0] ? why.message : mcp_status_words(st));
     }
-    *file = (mcp_file){ path, bytes, text->length };
-    *row = (mcp_tool){ .name = name,
-                       .run = self->options.run,
-                       .flags = MCP_WRITES | MCP_TASK_OPTIONAL,
-                       .timeout_ms = self->options.timeout_ms };
-    list->items[list->count++] = made;
+    self->files[self->list->count] = (mcp_file){ NULL, NULL, 0 };
+    self->rows[self->list->count] = (mcp_tool){ .name = NULL };
+    self->list->files = self->files;
+    self->list->rows = self->rows;
     return MCP_OK;
 }
 
 static mcp_status add_tools(portarium_upstream_tools *list, const client_tools *all, mcp_error *err)
 {
-    portarium_upstream *self = list->upstream;
-    mcp_file *files = mcp_arena_array(list->arena, all->count + 1, sizeof *files);
-    mcp_tool *rows = mcp_arena_array(list->arena, all->count + 1, sizeof *rows);
+    const portarium_trial *trial = list->upstream->options.trial;
+    listing self = { .list = list,
+                     .files = mcp_arena_array(list->arena, all->count + 1, sizeof *self.files),
+                     .rows = mcp_arena_array(list->arena, all->count + 1, sizeof *self.rows) };
     list->items = mcp_arena_array(list->arena, all->count + 1, sizeof *list->items);
-    if (!files || !rows || !list->items)
+    if (!self.files || !self.rows || !list->items)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tools of upstream %s",
-                             self->options.name);
-    for (size_t i = 0; i < all->count; i++) {
-        mcp_buf text;
-        mcp_error why = MCP_ERROR_INIT;
-        size_t at = list->count;
-        mcp_buf_init(&text, DEFINITION_MAX);
-        mcp_status st = add_tool(list, all->items[i], &text, &files[at], &rows[at], &why);
-        mcp_buf_clear(&text);
-        if (st == MCP_E_NOMEM)
-            return mcp_error_set(err, st, "%s", why.message);
-        if (st != MCP_OK)
-            mcp_log_write(&self->options.log, MCP_LOG_WARNING,
-                          "upstream %s: its tool %zu is left out: %s", self->options.name, i,
-                          why.message[0] ? why.message : mcp_status_words(st));
-    }
-    files[list->count] = (mcp_file){ NULL, NULL, 0 };
-    rows[list->count] = (mcp_tool){ .name = NULL };
-    list->files = files;
-    list->rows = rows;
-    return MCP_OK;
+                             list->upstream->options.name);
+    mcp_status st = trial->begin(&self.trial, err);
+    if (st == MCP_OK)
+        st = add_each(&self, all, err);
+    trial->end(self.trial);
+    return st;
 }
 
 /* The list as text, to compare. */
@@ -292,7 +333,9 @@ mcp_status portarium_upstream_list(const portarium_upstream_tools **out, portari
 {
     client_tools all = { .count = 0 };
     mcp_buf text;
-    const client_wait wait = { .timeout_ms = LIST_MS };
+    const client_wait wait = { .timeout_ms = LIST_MS,
+                               .should_stop = self->options.should_stop,
+                               .data = self->options.change_data };
     mcp_arena *arena = mcp_arena_new(LIST_ARENA);
     *out = NULL;
     if (!arena)
@@ -304,16 +347,21 @@ mcp_status portarium_upstream_list(const portarium_upstream_tools **out, portari
         st = write_list(&text, &all);
     bool is_same = st == MCP_OK && self->text && text.length == self->text_length &&
                    memcmp(text.data, self->text, text.length) == 0;
-    if (st == MCP_OK && !is_same && self->list_count == LISTS_MAX)
-        st = mcp_error_set(err, MCP_E_LIMIT, "the tools of upstream %s have changed %d times",
-                           self->options.name, LISTS_MAX);
+    if (st == MCP_OK && !is_same &&
+        (self->list_count == LISTS_MAX || text.length > LISTS_MAX_BYTES - self->list_bytes))
+        st = mcp_error_set(err, MCP_E_LIMIT,
+                           "the tools of upstream %s have changed too often: start the gate again",
+                           self->options.name);
     if (st == MCP_OK && !is_same)
         st = take_list(out, self, arena, &all, err);
     if (st == MCP_OK && !is_same) {
         free(self->text);
+        self->list_bytes += text.length;
         self->text = mcp_buf_take(&text, &self->text_length);
         return MCP_OK; /* the list has the arena */
     }
+    if (st == MCP_OK)
+        *out = self->lists;
     mcp_buf_clear(&text);
     mcp_arena_free(arena);
     return st;

@@ -9,6 +9,7 @@
 #include "mcp/log.h"
 #include "mcp/schema.h"
 #include "mcp/tool.h"
+#include "proxy/secrets.h"
 
 typedef struct portarium_upstream portarium_upstream;
 
@@ -18,6 +19,7 @@ typedef struct portarium_upstream_tool {
     const char *inner; /* as the upstream knows it */
     const mcp_json *input_schema;
     mcp_schema *output_schema; /* NULL: it has none */
+    portarium_marks marks;     /* which arguments are secret */
 } portarium_upstream_tool;
 
 /** The tools of one listing, as rows and files for a server; the data of the rows is the list. */
@@ -32,16 +34,28 @@ typedef struct portarium_upstream_tools {
     void *data; /* of the proxy */
 } portarium_upstream_tools;
 
+/** Takes a tool exactly when the proxy's server will: its schemas compile, and none of those before
+ *  has its name. */
+typedef struct portarium_trial {
+    mcp_status (*begin)(void **trial, mcp_error *err);
+    /** @param file,row tables of one, which live until `end` */
+    mcp_status (*add)(void *trial, const mcp_file *file, const mcp_tool *row, mcp_error *err);
+    void (*end)(void *trial); /* NULL is fine */
+} portarium_trial;
+
 typedef struct portarium_upstream_options {
     const char *name;
     const char *prefix;    /* "NAME__"; "" where there is one upstream */
     const mcp_json *entry; /* of the host's table; borrowed */
-    mcp_handler *run;      /* of each tool; its data is the portarium_upstream_tools */
-    void *data;            /* of that list */
-    int timeout_ms;        /* of a call, waiting for a decision included */
+    const char *bearer;    /* a token for the entry's URL; NULL: none */
+    const portarium_trial *trial;
+    mcp_handler *run; /* of each tool; its data is the portarium_upstream_tools */
+    void *data;       /* of that list */
+    int timeout_ms;   /* of a call, waiting for a decision included */
     mcp_log log;
     void (*on_change)(void *change_data); /* the tools have changed; on any thread */
-    void *change_data;
+    bool (*should_stop)(void *change_data);
+    void *change_data; /* of both */
 } portarium_upstream_options;
 
 /** Make one. Nothing is connected. @param out portarium_upstream_free.
@@ -56,11 +70,14 @@ const char *portarium_upstream_name(const portarium_upstream *self);
 
 client *portarium_upstream_client(const portarium_upstream *self);
 
+/** The connection was lost: the next one may have other tools. Any thread. */
+void portarium_upstream_lost(const portarium_upstream *self);
+
 /**
- * List its tools. A tool with a definition that no server can serve is left out, with a line in the
- * log.
+ * List its tools. A tool with a definition that no server can serve, and one that must be called as
+ * a task, is left out, with a line in the log.
  *
- * @param out the upstream's; NULL: they are as they were at the last call
+ * @param out the upstream's; the same as at the last call while they have not changed
  * @return MCP_OK; MCP_E_LIMIT: they have changed too often; statuses of client_list_tools
  */
 mcp_status portarium_upstream_list(const portarium_upstream_tools **out, portarium_upstream *self,

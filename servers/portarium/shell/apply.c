@@ -2,10 +2,11 @@
  * apply.c - portarium admin apply: workspaces and what they have, from a file.
  *
  *     {"workspaces": [{"workspaceId": "ws-1", "name": "First", "users": [...], "machines": [...],
- *       "agents": [...], "adapters": [...], "policies": [...], "workflows": [...]}]}
+ *       "agents": [...], "adapters": [...], "policies": [...], "workflows": [...],
+ *       "toolExposure": {...}}]}
  *
- * What exists already stays as it is, except workflows and policies, which get a new version where
- * the file has another content; so a file may be applied again.
+ * What exists already stays as it is, except workflows, policies and the exposure of tools, which
+ * get a new version where the file has another content; so a file may be applied again.
  */
 #include "shell/apply.h"
 
@@ -110,6 +111,43 @@ static mcp_status apply_one(application *self, size_t list, const char *workspac
     return st;
 }
 
+/* ---- the exposure of tools ------------------------------------------------------------------- */
+
+/* Whether the workspace has that exposure: the stored one has members of the plane, too. */
+static bool has_exposure(portarium_session *session, const char *workspace, const mcp_json *body)
+{
+    static const char *const members[] = { "rules", "toolClasses", "defaultEffect" };
+    const mcp_json *stored = NULL;
+    if (portarium_session_run(session, "getToolExposure", workspace, NULL, NULL, NULL) != MCP_OK ||
+        mcp_json_read(&stored, session->arena, session->reply.text, session->reply.length, NULL) !=
+            MCP_OK)
+        return false;
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const mcp_json *one = mcp_json_get(stored, members[i]), *other = mcp_json_get(body,
+                                                                                      members[i]);
+        if (!one != !other || (one && !mcp_json_equal(one, other)))
+            return false;
+    }
+    return true;
+}
+
+static mcp_status apply_exposure(application *self, const char *workspace, const mcp_json *body,
+                                 mcp_error *err)
+{
+    mcp_error why = MCP_ERROR_INIT;
+    if (!body)
+        return MCP_OK;
+    if (has_exposure(self->session, workspace, body)) {
+        self->done.unchanged++;
+        return MCP_OK;
+    }
+    mcp_status st = portarium_session_run(self->session, "setToolExposure", workspace, NULL, body,
+                                          &why);
+    self->done.changed += st == MCP_OK;
+    return st == MCP_OK ? st
+                        : mcp_error_set(err, st, "%s: toolExposure: %s", workspace, why.message);
+}
+
 /* ---- one workspace --------------------------------------------------------------------------- */
 
 typedef struct naming {
@@ -143,7 +181,8 @@ static mcp_status apply_workspace(application *self, const mcp_json *what, mcp_e
                               why.message);
         }
     }
-    return st;
+    return st == MCP_OK ? apply_exposure(self, names.id, mcp_json_get(what, "toolExposure"), err)
+                        : st;
 }
 
 mcp_status portarium_apply(portarium_applied *out, portarium_session *session,

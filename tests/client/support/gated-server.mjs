@@ -2,6 +2,7 @@
  * gated-server.mjs - an MCP server behind the gate of portarium: the official SDK over stdio.
  *
  * Each call is a line of the file that EFFECTS names, so that tests count what has happened.
+ * write_slow answers when there is a file of that name with ".go" behind it.
  */
 import fs from "node:fs";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
@@ -23,13 +24,24 @@ const tools = [
   { name: "read_hanging", inputSchema: object },
   { name: "write_dying", inputSchema: object },
   { name: "read_more", inputSchema: object },
+  { name: "write_slow", inputSchema: object },
+  { name: "read_rich", inputSchema: object },
+  { name: "read_rich_failing", inputSchema: object },
+  { name: "read_progress", inputSchema: object, _meta: { "causeway/scopes": "never", own: 1 } },
+  { name: "write_secret", inputSchema: { type: "object", properties: { user: { type: "string" }, login: { type: "object", properties: { pin: { type: "string", writeOnly: true } } } } } },
+  { name: "read-note", inputSchema: object },
+  { name: "read_as_task", inputSchema: object, execution: { taskSupport: "required" } },
   { name: "read_broken", inputSchema: { type: "object", properties: { a: { type: "no such type" } } } },
 ];
 
+const rich = {
+  content: [{ type: "text", text: "three" }, { type: "resource", resource: { uri: "x://1", text: "one" } }],
+  structuredContent: { n: 3, list: [null, 1.5] }, _meta: { "example.com/trace": "t-1" },
+};
 const text = (what) => ({ content: [{ type: "text", text: what }] });
 
 server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
-server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: given = {}, _meta } }) => {
+server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: given = {}, _meta } }, extra) => {
   fs.appendFileSync(process.env.EFFECTS, `${name} ${JSON.stringify(given)} ${_meta?.["portarium/idempotencyKey"]}\n`);
   switch (name) {
     case "read_sum":
@@ -45,6 +57,20 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, argumen
       return new Promise(() => {});
     case "write_dying":
       process.exit(3);
+    case "write_slow":
+      while (!fs.existsSync(`${process.env.EFFECTS}.go`))
+        await new Promise((done) => setTimeout(done, 20));
+      return text("slow");
+    case "read_rich":
+      return rich;
+    case "read_rich_failing":
+      return { ...rich, isError: true };
+    case "read_progress":
+      for (const progress of [1, 2])
+        await extra.sendNotification({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress } });
+      return text("progressed");
+    case "write_secret":
+      return text(`${given.user} ${given.login.pin}`);
     case "read_more":
       tools.push({ name: "read_new", inputSchema: object });
       await server.sendToolListChanged();

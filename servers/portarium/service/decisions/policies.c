@@ -282,6 +282,47 @@ static mcp_status put_exposure(portarium_tx *tx, const portarium_request *reques
     return st == MCP_OK ? portarium_reply_json(reply, tx, 200, json, err) : st;
 }
 
+/* The exposure of the workspace; NULL: it has none, so everything is shown. */
+static mcp_status read_exposure(const portarium_exposure **out, portarium_tx *tx, mcp_error *err)
+{
+    portarium_record policy;
+    portarium_fields fields;
+    *out = NULL;
+    portarium_fields_init(&fields, tx->arena);
+    mcp_status st = portarium_record_get(&policy, tx, &portarium_policies, PORTARIUM_EXPOSURE_ID,
+                                         err);
+    if (st == MCP_E_NOT_FOUND)
+        return MCP_OK;
+    return st == MCP_OK ? portarium_exposure_read(out, tx->arena, tx->settings->shapes, policy.json,
+                                                  &fields, err)
+                        : st;
+}
+
+/* Which of the names the caller may see. */
+static mcp_status judge_tools(portarium_tx *tx, const portarium_request *request,
+                              portarium_reply *reply, mcp_error *err)
+{
+    portarium_draft draft;
+    const portarium_exposure *exposure = NULL;
+    const portarium_actor *actor = request->actor;
+    const mcp_json *tools = mcp_json_get(request->body, "tools");
+    portarium_tier tier = PORTARIUM_TIER_HUMAN_APPROVE;
+    if (actor->tier)
+        portarium_tier_read(&tier, actor->tier);
+    mcp_status st = read_exposure(&exposure, tx, err);
+    if (st != MCP_OK)
+        return st;
+    portarium_draft_object(&draft);
+    mcp_write_member_array(&draft.json, "tools");
+    for (size_t i = 0; i < mcp_json_count(tools); i++) {
+        const char *name = mcp_json_string(mcp_json_item(tools, i), NULL);
+        if (name && portarium_exposure_allows(exposure, name, actor->roles, tier))
+            mcp_write_string(&draft.json, name);
+    }
+    mcp_write_end(&draft.json);
+    return portarium_reply_draft(reply, tx, 200, &draft, err);
+}
+
 /* clang-format off */
 const portarium_operation portarium_policy_operations[] = {
     { "listPolicies", "GET", "/policies", PORTARIUM_MAY_READ, 0,
@@ -301,6 +342,9 @@ const portarium_operation portarium_policy_operations[] = {
     { "setToolExposure", "PUT", "/tool-exposure", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
       PORTARIUM_SHAPE_ToolExposurePolicy, "ToolExposurePolicy",
       "say which tools the workspace shows", put_exposure },
+    { "judgeTools", "POST", "/tool-exposure:judge", PORTARIUM_MAY_READ, PORTARIUM_AGENTS,
+      PORTARIUM_SHAPE_ToolNames, "ToolNames", "which of these tools the caller may see; stores nothing",
+      judge_tools },
     { 0 },
 };
 /* clang-format on */

@@ -65,10 +65,11 @@ static mcp_status behave(mcp_call *call, void *data)
 
     (void)data;
     if (strcmp(how, "hand on") == 0)
-        return hand_on(call, "{\"content\":[{\"type\":\"text\",\"text\":\"a\",\"x\":1},"
-                             "{\"type\":\"audio\",\"data\":\"AA==\",\"mimeType\":\"a/b\"}],"
-                             "\"structuredContent\":{\"n\":[1]},\"isError\":true,\"_meta\":{\"own\":"
-                             "{\"k\":2},\"io.modelcontextprotocol/serverInfo\":{}}}");
+        return hand_on(call,
+                       "{\"content\":[{\"type\":\"text\",\"text\":\"a\",\"x\":1},"
+                       "{\"type\":\"audio\",\"data\":\"AA==\",\"mimeType\":\"a/b\"}],"
+                       "\"structuredContent\":{\"n\":[1]},\"isError\":true,\"_meta\":{\"own\":"
+                       "{\"k\":2},\"io.modelcontextprotocol/serverInfo\":{}}}");
     if (strcmp(how, "hand on nothing") == 0)
         return hand_on(call, "{\"structuredContent\":{}}");
     if (strcmp(how, "refuse") == 0) {

@@ -215,8 +215,10 @@ static mcp_status do_nothing(mcp_call *call, void *data)
 /* In one step: the same name may be in both, and what cannot be added leaves the old ones. */
 static void features_are_replaced_in_one_step(void **state)
 {
-    static const char first[] = "{\"name\":\"t\",\"title\":\"1\",\"inputSchema\":{\"type\":\"object\"}}";
-    static const char second[] = "{\"name\":\"t\",\"title\":\"2\",\"inputSchema\":{\"type\":\"object\"}}";
+    static const char first[] =
+        "{\"name\":\"t\",\"title\":\"1\",\"inputSchema\":{\"type\":\"object\"}}";
+    static const char second[] =
+        "{\"name\":\"t\",\"title\":\"2\",\"inputSchema\":{\"type\":\"object\"}}";
     static const char broken[] = "{\"name\":\"t\",\"inputSchema\":{\"type\":\"array\"}}";
     static const mcp_file files[][2] = { { { "tools/t.json", first, sizeof first - 1 }, { 0 } },
                                          { { "tools/t.json", second, sizeof second - 1 }, { 0 } },
@@ -231,16 +233,20 @@ static void features_are_replaced_in_one_step(void **state)
     conversation_open(&c, &options, NULL);
     conversation_initialize(&c, "2025-06-18");
     assert_int_equal(mcp_server_add_features(c.server, &sets[0], NULL), MCP_OK);
-    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    conversation_expect(&c,
+                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
     assert_int_equal(mcp_server_replace_features(c.server, &sets[0], &sets[2], NULL), MCP_E_PARAMS);
-    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"t\",\"title\":\"1\","
-                     "\"inputSchema\":{\"type\":\"object\"}}]}}");
+    conversation_ask(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"t\",\"title\":\"1\","
+        "\"inputSchema\":{\"type\":\"object\"}}]}}");
     assert_int_equal(mcp_server_replace_features(c.server, &sets[0], &sets[1], NULL), MCP_OK);
-    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
-    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}",
-                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"t\",\"title\":\"2\","
-                     "\"inputSchema\":{\"type\":\"object\"}}]}}");
+    conversation_expect(&c,
+                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    conversation_ask(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"t\",\"title\":\"2\","
+        "\"inputSchema\":{\"type\":\"object\"}}]}}");
     assert_int_equal(mcp_server_replace_features(c.server, &sets[0], &sets[1], NULL), MCP_E_PARAMS);
     assert_int_equal(mcp_server_remove_features(c.server, &sets[1], NULL), MCP_OK);
     conversation_close(&c);

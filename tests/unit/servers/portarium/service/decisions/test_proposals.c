@@ -301,6 +301,28 @@ static void how_an_allowed_action_ended_is_noted_once(void **state)
     rig_expect(&rig, &agent, "recordAction", arguments, done, 409);
 }
 
+/* By the caller's own roles and tier. */
+static void the_plane_says_which_tools_a_caller_sees(void **state)
+{
+    const char *names = "{\"tools\":[\"read_a\",\"hide_a\",\"strict\"]}";
+    (void)state;
+    rig_expect(
+        &rig, &rig_admin, "setToolExposure", NULL,
+        "{\"schemaVersion\":1,\"defaultEffect\":\"Allow\",\"rules\":["
+        "{\"toolPattern\":\"hide_*\",\"allowedRoles\":[\"auditor\"],\"minimumTier\":\"Auto\"},"
+        "{\"toolPattern\":\"strict\",\"allowedRoles\":[],\"minimumTier\":\"ManualOnly\"}]}",
+        200);
+    rig_expect(&rig, &agent, "judgeTools", NULL, names, 200);
+    assert_string_equal(rig.reply.text, "{\"tools\":[\"read_a\"]}");
+    rig_expect(&rig, &rig_auditor, "judgeTools", NULL, names, 200);
+    assert_string_equal(rig.reply.text, "{\"tools\":[\"read_a\",\"hide_a\"]}");
+    portarium_actor manual = agent;
+    manual.tier = "ManualOnly";
+    rig_expect(&rig, &manual, "judgeTools", NULL, names, 200);
+    assert_string_equal(rig.reply.text, "{\"tools\":[\"read_a\",\"strict\"]}");
+    rig_expect(&rig, &agent, "judgeTools", NULL, "{\"tools\":[1]}", 422);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +335,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_found_for_a_day_after_the_end),
         cmocka_unit_test(a_frozen_workspace_allows_nothing),
         cmocka_unit_test(how_an_allowed_action_ended_is_noted_once),
+        cmocka_unit_test(the_plane_says_which_tools_a_caller_sees),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
