@@ -240,6 +240,9 @@ static mcp_status open_gate(struct running *self, serve_setup *setup, mcp_error 
                                                            options.upstream_count);
         options.upstream_count++;
     }
+    if (cli_item(line, "upstream", PORTARIUM_UPSTREAMS_MAX))
+        return mcp_error_set(err, MCP_E_LIMIT, "--upstream: a gate has at most %d MCP servers",
+                             PORTARIUM_UPSTREAMS_MAX);
     if (!options.agent)
         return mcp_error_set(err, MCP_E_PARAMS,
                              "the gate acts as an agent: PORTARIUM_TOKEN must be an agent's, or "

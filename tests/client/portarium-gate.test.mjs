@@ -197,8 +197,17 @@ for (const where of ['here', 'remote']) {
             await other.close();
         });
 
-        test('a result too large for a message, and one too large to be kept', async () => {
+        test(async function a_message_of_an_upstream_has_16_mib() {
             assert.equal(record(await call(client, 'read_huge')).error, 'unknown-outcome');
+        });
+
+        test(async function a_text_of_more_than_64_kib_is_not_kept() {
+            const waiting = call(client, 'write_large');
+            await self.decideNext();
+            assert.equal((await waiting).content[0].text.length, 64 * 2 ** 10 + 1);
+            const again = record(await call(client, 'write_large'));
+            assert.deepEqual([again.error, again.status], ['result-not-kept', 'Executed']);
+            assert.equal(self.count('write_large'), 1);
         });
 
         test('exposure hides tools of the upstream, which cannot be called then', async () => {
@@ -420,6 +429,13 @@ describe('a gate of its own', () => {
         served.kill('SIGTERM');
         await gone;
         await stopUniverse(stars);
+    });
+
+    test(async function a_gate_has_32_upstreams() {
+        const many = Array.from({ length: 33 }, (_, i) => ['--upstream', `u${i}`]).flat();
+        const done = spawnSync(program, ['gate', '--db', self.db, '--config', self.config, ...many], { encoding: 'utf8', input: '', env: { ...process.env, PORTARIUM_TOKEN: self.agent } });
+        assert.notEqual(done.status, 0);
+        assert.match(done.stderr, /at most 32/);
     });
 
     test('what is missing is named', () => {

@@ -39,7 +39,8 @@ static void look_into(portarium_marks *out, const mcp_json *schema, const char *
 static void look_into_each(portarium_marks *out, const mcp_json *schemas, bool are_named)
 {
     for (size_t i = 0; i < mcp_json_count(schemas); i++)
-        look_into(out, mcp_json_item(schemas, i), are_named ? mcp_json_name(schemas, i, NULL) : NULL);
+        look_into(out, mcp_json_item(schemas, i),
+                  are_named ? mcp_json_name(schemas, i, NULL) : NULL);
 }
 
 /* @param name of the member that the schema is of; NULL: not known */

@@ -120,7 +120,8 @@ static mcp_status ask_all(answer *out, const portarium_shown *self, const char *
         st = portarium_id_new(&call.correlation_id, "", out->arena, err);
     for (size_t at = 0; st == MCP_OK && at < count; at += NAMES_MAX) {
         call.deadline_mono_ms = mcp_clock_mono_ms() + PLANE_MS;
-        st = ask(out, self, names + at, count - at < NAMES_MAX ? count - at : NAMES_MAX, &call, err);
+        st = ask(out, self, names + at, count - at < NAMES_MAX ? count - at : NAMES_MAX, &call,
+                 err);
     }
     if (st == MCP_OK && out->count > 0)
         qsort(out->names, out->count, sizeof *out->names, compare);

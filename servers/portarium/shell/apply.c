@@ -123,8 +123,8 @@ static bool has_exposure(portarium_session *session, const char *workspace, cons
             MCP_OK)
         return false;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        const mcp_json *one = mcp_json_get(stored, members[i]), *other = mcp_json_get(body,
-                                                                                      members[i]);
+        const mcp_json *one = mcp_json_get(stored, members[i]),
+                       *other = mcp_json_get(body, members[i]);
         if (!one != !other || (one && !mcp_json_equal(one, other)))
             return false;
     }

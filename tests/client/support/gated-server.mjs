@@ -20,7 +20,7 @@ const tools = [
   { name: "read_wrong", inputSchema: object, outputSchema: sum },
   { name: "read_failing", inputSchema: object },
   { name: "read_huge", inputSchema: object },
-  { name: "write_huge", inputSchema: object },
+  { name: "write_large", inputSchema: object },
   { name: "read_hanging", inputSchema: object },
   { name: "write_dying", inputSchema: object },
   { name: "read_more", inputSchema: object },
@@ -51,8 +51,9 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, argumen
     case "read_failing":
       return { ...text("no such note"), isError: true };
     case "read_huge":
-    case "write_huge":
       return text("x".repeat(20 * 2 ** 20));
+    case "write_large":
+      return text("x".repeat(64 * 2 ** 10 + 1));
     case "read_hanging":
       return new Promise(() => {});
     case "write_dying":

@@ -47,23 +47,28 @@ static int end(void **state)
 
 static void a_mark_hides_its_member_at_any_depth(void **state)
 {
-    const char *schema = "{\"properties\":{\"pin\":{\"writeOnly\":true},\"open\":{\"writeOnly\":false},"
-                         "\"keys\":{\"type\":\"array\",\"items\":{\"writeOnly\":true}},"
-                         "\"either\":{\"anyOf\":[{\"type\":\"null\"},{\"writeOnly\":true}]},"
-                         "\"deep\":{\"$ref\":\"#/$defs/Deep\"}},"
-                         "\"$defs\":{\"Deep\":{\"properties\":{\"inner\":{\"writeOnly\":true}}}}}";
+    const char
+        *schema = "{\"properties\":{\"pin\":{\"writeOnly\":true},\"open\":{\"writeOnly\":false},"
+                  "\"keys\":{\"type\":\"array\",\"items\":{\"writeOnly\":true}},"
+                  "\"either\":{\"anyOf\":[{\"type\":\"null\"},{\"writeOnly\":true}]},"
+                  "\"deep\":{\"$ref\":\"#/$defs/Deep\"}},"
+                  "\"$defs\":{\"Deep\":{\"properties\":{\"inner\":{\"writeOnly\":true}}}}}";
     (void)state;
-    expect(schema, "{\"open\":\"a\",\"deep\":{\"other\":[1]}}", "{\"open\":\"a\",\"deep\":{\"other\":[1]}}");
-    expect(schema, "{\"pin\":1234,\"keys\":[\"a\"],\"either\":{\"x\":1},\"list\":[{\"deep\":{\"inner\":[]}}]}",
-           "{\"pin\":\"[REDACTED]\",\"keys\":\"[REDACTED]\",\"either\":\"[REDACTED]\","
-           "\"list\":[{\"deep\":{\"inner\":\"[REDACTED]\"}}]}");
+    expect(schema, "{\"open\":\"a\",\"deep\":{\"other\":[1]}}",
+           "{\"open\":\"a\",\"deep\":{\"other\":[1]}}");
+    expect(
+        schema,
+        "{\"pin\":1234,\"keys\":[\"a\"],\"either\":{\"x\":1},\"list\":[{\"deep\":{\"inner\":[]}}]}",
+        "{\"pin\":\"[REDACTED]\",\"keys\":\"[REDACTED]\",\"either\":\"[REDACTED]\","
+        "\"list\":[{\"deep\":{\"inner\":\"[REDACTED]\"}}]}");
 }
 
 /* A property may be called writeOnly, or be a value that looks like a mark. */
 static void what_only_looks_like_a_mark_hides_nothing(void **state)
 {
-    const char *schema = "{\"properties\":{\"writeOnly\":{\"type\":\"boolean\"},"
-                         "\"a\":{\"default\":{\"writeOnly\":true},\"enum\":[{\"writeOnly\":true}]}}}";
+    const char
+        *schema = "{\"properties\":{\"writeOnly\":{\"type\":\"boolean\"},"
+                  "\"a\":{\"default\":{\"writeOnly\":true},\"enum\":[{\"writeOnly\":true}]}}}";
     (void)state;
     expect(schema, "{\"writeOnly\":true,\"a\":1}", "{\"writeOnly\":true,\"a\":1}");
 }
@@ -100,11 +105,12 @@ static void secret_texts_are_taken_out_of_a_result(void **state)
                                           json("{\"properties\":{\"pins\":{\"writeOnly\":true}}}"),
                                           NULL),
                      MCP_OK);
-    assert_int_equal(portarium_marks_clean(&out, &marks,
-                                           json("{\"pins\":[\"\\\"sesame\\\"\",{\"p\":\"1234\"},\"to\"],"
-                                                "\"user\":\"otto\"}"),
-                                           text, strlen(text), NULL),
-                     MCP_OK);
+    assert_int_equal(
+        portarium_marks_clean(&out, &marks,
+                              json("{\"pins\":[\"\\\"sesame\\\"\",{\"p\":\"1234\"},\"to\"],"
+                                   "\"user\":\"otto\"}"),
+                              text, strlen(text), NULL),
+        MCP_OK);
     assert_int_equal(mcp_buf_putc(&out, '\0'), MCP_OK);
     assert_string_equal(out.data, "{\"a\":\"say [REDACTED] or [REDACTED] to otto\"}");
     mcp_buf_clear(&out);
