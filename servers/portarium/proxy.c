@@ -31,7 +31,7 @@ typedef struct member {
     portarium_proxy *owner;
     portarium_upstream *upstream;
     thread_worker follower;
-    bool is_following;
+    bool is_following; /* under the lock; the thread may be woken */
     mcp_buf bearer;
     const portarium_upstream_tools *tools; /* under the lock; NULL: nothing yet */
     mcp_features *added;                   /* of these tools; NULL: nothing yet */
@@ -67,7 +67,8 @@ static void on_change(void *data)
     member *self = data;
     pthread_mutex_lock(&self->owner->lock);
     self->is_due = true;
-    thread_worker_wake(&self->follower);
+    if (self->is_following)
+        thread_worker_wake(&self->follower);
     pthread_mutex_unlock(&self->owner->lock);
 }
 
@@ -415,13 +416,23 @@ static void wait_for_upstreams(portarium_proxy *self)
     pthread_mutex_unlock(&self->lock);
 }
 
+/* @return whether it was so before */
+static bool set_following(member *self, bool is_following)
+{
+    pthread_mutex_lock(&self->owner->lock);
+    bool was_following = self->is_following;
+    self->is_following = is_following;
+    pthread_mutex_unlock(&self->owner->lock);
+    return was_following;
+}
+
 mcp_status portarium_proxy_start(portarium_proxy *self, mcp_server *server, mcp_error *err)
 {
     self->server = server;
     mcp_status st = MCP_OK;
     for (size_t i = 0; st == MCP_OK && i < self->options.upstream_count; i++) {
         st = thread_worker_start(&self->members[i].follower, follow, &self->members[i], err);
-        self->members[i].is_following = st == MCP_OK;
+        set_following(&self->members[i], st == MCP_OK);
     }
     if (st == MCP_OK && self->shown) {
         st = thread_worker_start(&self->watcher, watch, self, err);
@@ -439,10 +450,10 @@ void portarium_proxy_stop(portarium_proxy *self)
     if (self->is_watching)
         thread_worker_stop(&self->watcher);
     self->is_watching = false;
+    /* What changes from now on wakes nobody. */
     for (size_t i = 0; i < self->options.upstream_count; i++) {
-        if (self->members[i].is_following)
+        if (set_following(&self->members[i], false))
             thread_worker_stop(&self->members[i].follower);
-        self->members[i].is_following = false;
     }
 }
 

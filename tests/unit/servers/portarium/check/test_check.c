@@ -92,6 +92,7 @@ static const struct {
     { PORTARIUM_SHAPE_PolicySimulation, "{'policy':{'name':'P'},'last':10000}" },
     { PORTARIUM_SHAPE_ToolExposurePolicy,
       "{'schemaVersion':1,'rules':[],'defaultEffect':'Allow'}" },
+    { PORTARIUM_SHAPE_ToolNames, "{'tools':['a','b__c']}" },
     { PORTARIUM_SHAPE_Workflow,
       "{'schemaVersion':1,'name':'W','executionTier':'Auto','actions':[{'actionId':'a','order':1,"
       "'portFamily':'CrmSales','operation':'party:read'}]}" },
