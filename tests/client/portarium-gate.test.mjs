@@ -233,8 +233,10 @@ for (const where of ['here', 'remote']) {
 
         test('progress is passed on, also without a total', async () => {
             const seen = [];
-            const result = await client.callTool({ name: 'read_progress', arguments: {} }, undefined, { timeout: 120_000, onprogress: (report) => seen.push(report) });
-            assert.equal(result.content[0].text, 'progressed');
+            const called = client.callTool({ name: 'read_progress', arguments: {} }, undefined, { timeout: 120_000, onprogress: (report) => seen.push(report) });
+            await until(() => seen.at(-1)?.progress === 2, 'both reports');
+            fs.writeFileSync(`${self.effects}.seen`, '');
+            assert.equal((await called).content[0].text, 'progressed');
             assert.deepEqual(seen.at(-1), { progress: 2 });
         });
 

@@ -2,7 +2,8 @@
  * gated-server.mjs - an MCP server behind the gate of portarium: the official SDK over stdio.
  *
  * Each call is a line of the file that EFFECTS names, so that tests count what has happened.
- * write_slow answers when there is a file of that name with ".go" behind it.
+ * write_slow answers when there is a file of that name with ".go" behind it, read_progress when there
+ * is one with ".seen".
  */
 import fs from "node:fs";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
@@ -38,6 +39,10 @@ const rich = {
   content: [{ type: "text", text: "three" }, { type: "resource", resource: { uri: "x://1", text: "one" } }],
   structuredContent: { n: 3, list: [null, 1.5] }, _meta: { "example.com/trace": "t-1" },
 };
+const exists = async (end) => {
+  while (!fs.existsSync(process.env.EFFECTS + end))
+    await new Promise((done) => setTimeout(done, 20));
+};
 const text = (what) => ({ content: [{ type: "text", text: what }] });
 
 server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
@@ -59,8 +64,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, argumen
     case "write_dying":
       process.exit(3);
     case "write_slow":
-      while (!fs.existsSync(`${process.env.EFFECTS}.go`))
-        await new Promise((done) => setTimeout(done, 20));
+      await exists(".go");
       return text("slow");
     case "read_rich":
       return rich;
@@ -69,6 +73,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, argumen
     case "read_progress":
       for (const progress of [1, 2])
         await extra.sendNotification({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress } });
+      await exists(".seen");
       return text("progressed");
     case "write_secret":
       return text(`${given.user} ${given.login.pin}`);
