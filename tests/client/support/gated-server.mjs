@@ -2,8 +2,8 @@
  * gated-server.mjs - an MCP server behind the gate of portarium: the official SDK over stdio.
  *
  * Each call is a line of the file that EFFECTS names, so that tests count what has happened.
- * write_slow answers when there is a file of that name with ".go" behind it, read_progress when there
- * is one with ".seen".
+ * write_slow answers when there is a file of that name with ".go" behind it, read_progress when
+ * there is one with ".seen".
  */
 import fs from "node:fs";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
