@@ -10,7 +10,7 @@
 #include "keys/canonical.h"
 #include "model/identity.h"
 
-enum { PAYLOAD_MAX = 1 << 20, PAYLOADS = 4 };
+enum { PAYLOADS = 4 };
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
@@ -241,7 +241,7 @@ mcp_status portarium_payload_add(portarium_tx *tx, const char **id, const char *
     mcp_buf buf;
     uint8_t digest[MCP_SHA256_SIZE];
     char hash[KEYS_HEX_SIZE];
-    mcp_buf_init(&buf, PAYLOAD_MAX);
+    mcp_buf_init(&buf, PORTARIUM_STORED_PAYLOAD_MAX);
     mcp_status st = keys_canonical(&buf, value, err);
     if (st == MCP_E_LIMIT)
         mcp_error_set(err, st, "a payload is longer than 1 MiB");

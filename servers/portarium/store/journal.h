@@ -44,8 +44,11 @@ typedef struct portarium_event {
 /** Append an event: a CloudEvents 1.0 document in the outbox. */
 mcp_status portarium_event_add(portarium_tx *tx, const portarium_event *event, mcp_error *err);
 
+/** Of a payload's canonical form. */
+#define PORTARIUM_STORED_PAYLOAD_MAX (1 << 20)
+
 /**
- * Store a payload: the input or output of an action, a call of the gate. At most 1 MiB.
+ * Store a payload: the input or output of an action, a call of the gate.
  *
  * @param id    filled with its id, in the arena
  * @param class "Operational", "Compliance" or "Forensic"

@@ -46,6 +46,19 @@ static mcp_status hash_subject(const char **out, portarium_tx *tx,
     return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a hash");
 }
 
+/* Whether evidence can have the parameters: what could not be recorded is not done. */
+static mcp_status check_parameters(const mcp_json *parameters, mcp_error *err)
+{
+    mcp_buf text;
+    mcp_buf_init(&text, PORTARIUM_STORED_PAYLOAD_MAX);
+    mcp_status st = keys_canonical(&text, parameters, err);
+    mcp_buf_clear(&text);
+    return st == MCP_E_LIMIT
+               ? mcp_error_set(err, MCP_E_PARAMS,
+                               "The canonical form of the parameters is longer than 1 MiB.")
+               : st;
+}
+
 /* ---- the same again -------------------------------------------------------------------------- */
 
 static mcp_status read_approval(portarium_proposal *out, portarium_tx *tx, mcp_error *err)
@@ -171,6 +184,12 @@ static portarium_facts facts_of(const portarium_proposal_request *request, porta
                               .machine_id = request->machine };
 }
 
+static const char *class_reason(const proposing *self)
+{
+    return mcp_arena_printf(self->tx->arena, "the tool's class is %s",
+                            portarium_tool_class_text(self->tool_class));
+}
+
 static mcp_status judge(proposing *self, mcp_error *err)
 {
     const mcp_json *initiator = NULL;
@@ -178,8 +197,7 @@ static mcp_status judge(proposing *self, mcp_error *err)
     portarium_ruling at_least = effect == PORTARIUM_EFFECT_ALLOW  ? PORTARIUM_RULING_GO
                                 : effect == PORTARIUM_EFFECT_DENY ? PORTARIUM_RULING_DENY
                                                                   : PORTARIUM_RULING_GATE;
-    const char *why = mcp_arena_printf(self->tx->arena, "the tool's class is %s",
-                                       portarium_tool_class_text(self->tool_class));
+    const char *why = class_reason(self);
     mcp_status st = portarium_gate_initiator(&initiator, self->tx, err);
     portarium_facts facts = facts_of(self->request, self->tx, initiator);
     if (st == MCP_OK)
@@ -330,6 +348,8 @@ mcp_status portarium_propose(portarium_proposal *out, portarium_tx *tx,
     *out = (portarium_proposal){ .is_new = false };
     mcp_status st = check_agent(tx, request, err);
     if (st == MCP_OK)
+        st = check_parameters(request->parameters, err);
+    if (st == MCP_OK)
         st = hash_subject(&self.hash, tx, request, err);
     if (st == MCP_OK)
         st = find_same(&self, &found, err);
@@ -479,8 +499,14 @@ static mcp_status check_policies(const portarium_proposal *proposal, portarium_t
     mcp_status st = portarium_gate_initiator(&initiator, tx, err);
     portarium_facts facts = facts_of(&request, tx, initiator);
     facts.actor = mcp_json_get_string(json, "proposedByUserId");
+    proposing again = { .tx = tx, .request = &request };
     if (st == MCP_OK)
-        st = portarium_judge(&judgement, tx, &facts, PORTARIUM_RULING_GATE, NULL, err);
+        st = classify(&again, err);
+    bool is_denied = portarium_tool_class_effect(again.tool_class) == PORTARIUM_EFFECT_DENY;
+    if (st == MCP_OK)
+        st = portarium_judge(&judgement, tx, &facts,
+                             is_denied ? PORTARIUM_RULING_DENY : PORTARIUM_RULING_GATE,
+                             class_reason(&again), err);
     if (st == MCP_OK && judgement.ruling != PORTARIUM_RULING_DENY)
         st = portarium_budgets_spend_alone(&judgement, tx, proposal->record.id,
                                            1u << PORTARIUM_METRIC_TOOL_CALLS, err);

@@ -192,6 +192,50 @@ static void a_policy_of_meanwhile_denies_the_execution(void **state)
     act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
 }
 
+/* The class of send_mail as of now. */
+static void set_class(const char *class)
+{
+    char body[512];
+    snprintf(body, sizeof body,
+             "{\"schemaVersion\":1,\"rules\":[],\"defaultEffect\":\"Allow\",\"toolClasses\":["
+             "{\"toolPattern\":\"read_*\",\"toolClass\":\"ReadOnly\"},"
+             "{\"toolPattern\":\"drop_*\",\"toolClass\":\"Dangerous\"},"
+             "{\"toolPattern\":\"send_mail\",\"toolClass\":\"%s\"}]}",
+             class);
+    rig_expect(&rig, &rig_admin, "setToolExposure", NULL, body, 200);
+}
+
+static void a_tool_that_has_become_dangerous_is_not_executed(void **state)
+{
+    (void)state;
+    const char *approval = mcp_json_get_string(propose("send_mail", "", 201), "approvalId");
+    act(&bert, "decideApproval", approval, approve, 200);
+    set_class("Dangerous");
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 403);
+    set_class("Mutation");
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    assert_true(is_claimed());
+}
+
+/* A payload of evidence has at most 1 MiB: 30 texts of 40,000 bytes have more. */
+static void what_evidence_cannot_have_is_not_proposed(void **state)
+{
+    enum { TEXTS = 30, LENGTH = 40000 };
+    mcp_buf body;
+    (void)state;
+    mcp_buf_init(&body, 2 << 20);
+    mcp_buf_puts(&body, "{\"agentId\":\"ag-1\",\"actionKind\":\"tool\",\"toolName\":\"read_w\","
+                        "\"executionTier\":\"Auto\",\"policyIds\":[\"p\"],\"rationale\":\"it "
+                        "helps\",\"parameters\":{\"a\":[");
+    for (int i = 0; i < TEXTS; i++)
+        mcp_buf_printf(&body, "%s\"%0*d\"", i > 0 ? "," : "", LENGTH, i);
+    mcp_buf_puts(&body, "]}}");
+    mcp_buf_putc(&body, '\0');
+    assert_int_equal(body.status, MCP_OK);
+    rig_expect(&rig, &agent, "proposeAction", NULL, body.data, 422);
+    mcp_buf_clear(&body);
+}
+
 static void a_budget_limits_what_agents_do(void **state)
 {
     (void)state;
@@ -330,6 +374,8 @@ int main(void)
         cmocka_unit_test(what_was_approved_is_executed_once),
         cmocka_unit_test(a_key_finds_its_proposal),
         cmocka_unit_test(a_policy_of_meanwhile_denies_the_execution),
+        cmocka_unit_test(a_tool_that_has_become_dangerous_is_not_executed),
+        cmocka_unit_test(what_evidence_cannot_have_is_not_proposed),
         cmocka_unit_test(a_budget_limits_what_agents_do),
         cmocka_unit_test(a_repeatable_key_names_an_approval),
         cmocka_unit_test(an_answer_is_found_for_a_day_after_the_end),
