@@ -72,15 +72,16 @@ struct mcp__pool {
 /* Let go of the lock, and wake a thread where one should be. No wake-up is lost: a thread that
  * waits was counted under the lock, so it either sleeps and the signal wakes it or another, or it
  * has woken and comes for the lock. A worker that comes clears `is_waking`, looks for work and
- * comes by here again. */
+ * comes by here again. The signal is given under the lock: once it is free, a worker may perform
+ * the task of another thread's mcp_call_resume, and the pool may end. */
 static void lane_unlock(struct lane *lane)
 {
     bool wakes = lane->first && lane->waiting > 0 && !lane->is_waking;
 
     lane->is_waking = lane->is_waking || wakes;
-    pthread_mutex_unlock(&lane->lock);
     if (wakes)
         pthread_cond_signal(&lane->work_came);
+    pthread_mutex_unlock(&lane->lock);
 }
 
 /* The next task, once there is one, or NULL when the thread must end. */
