@@ -46,6 +46,7 @@ const FILE_ROOMS = [
 
 const cobre = (...rooms) => rooms.map((room) => `servers/cobre/${room}`);
 const universe = (...rooms) => rooms.map((room) => room === "public" ? room : `servers/universe/${room}`);
+const casparian = (...rooms) => rooms.map((room) => room === "public" ? room : `servers/casparian/${room}`);
 const portarium = (...rooms) => rooms.map((room) => room === "public" ? room : `servers/portarium/${room}`);
 
 /* rooms: which folders of ours; libraries: which of others. A room may always use itself. */
@@ -124,7 +125,18 @@ const ROOMS = {
   "servers/universe/rest": { rooms: universe("gateway", "service", "generate", "commands", "public") },
   "servers/universe/shell": { rooms: universe("gateway", "service", "generate", "model", "public") },
   "servers/casparian/schema": { rooms: [] },
-  "servers/casparian": { libraries: ["xxhash"] },
+  "servers/casparian/check": { rooms: casparian("schema") },
+  "servers/casparian/guest": { rooms: [] },
+  "servers/casparian/plugins": { rooms: casparian("check", "schema") },
+  "servers/casparian/sinks": { rooms: casparian("check", "schema") },
+  "servers/casparian/query": { rooms: casparian("check", "schema") },
+  "servers/casparian/files": { rooms: [], libraries: ["xxhash"] },
+  "servers/casparian/jobs": { rooms: casparian("files", "query", "sinks", "plugins", "check", "schema") },
+  "servers/casparian/gateway": { rooms: casparian("jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
+  "servers/casparian/features": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
+  "servers/casparian/shell": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
+  "servers/casparian/parsers": { rooms: casparian("guest") },
+  "servers/casparian": {},
   "servers/portarium/language": { rooms: [] },
   "servers/portarium/model": { rooms: portarium("language") },
   "servers/portarium/policy": { rooms: portarium("model", "language") },
