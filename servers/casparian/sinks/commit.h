@@ -13,8 +13,8 @@
  * that dies in between leaves an intent: casparian_commit_settle makes of it all or none. If the
  * state's second transaction fails, settle says that the outputs are there.
  *
- * From prepare to free a commit holds a lock of the folder (`_casparian/.lock`, and `<db>.lock` of a
- * database), so that jobs of several processes commit there one after the other.
+ * From prepare to free a commit holds a lock of the folder (`_casparian/.lock`, and `<db>.lock` of
+ * a database), so that jobs of several processes commit there one after the other.
  *
  * In a build with CAUSEWAY_FAULT_POINTS, CASPARIAN_FAULT=commit:N kills the process at the N-th
  * step of prepare and apply.
@@ -38,8 +38,8 @@ typedef struct casparian_written {
     bool is_quarantine, is_inferred;
     const casparian_definition *definition; /* of the output, as casparian_sink_add had it */
     const char *format;                     /* "parquet", "csv" or "duckdb" */
-    const char *location;      /* absolute path of the file, or "<database>#<table>" */
-    const char *file;          /* its name in the sink's folder */
+    const char *location;                   /* absolute path of the file, or "<database>#<table>" */
+    const char *file;                       /* its name in the sink's folder */
     const char *table;         /* "events__schema_75cece4d", also where the sink has no tables */
     const char *protocol_hash; /* of the schema; "" for an inferred one */
     char target_key[CASPARIAN_HASH_SIZE]; /* sinks/identity.h */
@@ -53,10 +53,10 @@ typedef struct casparian_written {
  * a failure, and then nothing is left. A quarantine table without rows is not written.
  *
  * @param out   yours, ended by casparian_commit_free or casparian_commit_abort
- * @param facts what the manifest says beside the outputs; not kept
+ * @param facts what the manifest says besides the outputs; not kept
  * @return MCP_OK; the failure of an append; MCP_E_BUSY: another process commits here for longer
- *         than CASPARIAN_LOCK_WAIT_MS; MCP_E_EXISTS: a file that would be written is there; MCP_E_IO;
- *         MCP_E_LIMIT; MCP_E_NOMEM
+ *         than CASPARIAN_LOCK_WAIT_MS; MCP_E_EXISTS: a file that would be written is there;
+ *         MCP_E_IO; MCP_E_LIMIT; MCP_E_NOMEM
  */
 mcp_status casparian_commit_prepare(casparian_commit **out, casparian_sink *sink,
                                     const casparian_manifest_facts *facts, mcp_error *err);
@@ -79,7 +79,8 @@ const char *casparian_commit_intent(const casparian_commit *self);
  */
 mcp_status casparian_commit_apply(casparian_commit *self, mcp_error *err);
 
-/** Remove the temporary files and end the commit. Not after casparian_commit_apply. NULL is fine. */
+/** Remove the temporary files and end the commit. Not after casparian_commit_apply. NULL is
+ *  fine. */
 void casparian_commit_abort(casparian_commit *self);
 
 /** End the commit, release the lock; files stay as they are. NULL is fine. */

@@ -35,8 +35,8 @@ typedef struct casparian_lineage {
  *
  * @param out    strings in the arena
  * @param dir_fd the sink's folder
- * @return MCP_OK; MCP_E_NOT_FOUND: no manifest of the job, no output of that name in it, or no input
- *         with that hash (err says which); MCP_E_PARSE: the manifest is damaged, MCP_E_DENIED: its
+ * @return MCP_OK; MCP_E_NOT_FOUND: no manifest of the job, no output of that name in it, or no
+ *         input with that hash (err says which); MCP_E_PARSE: the manifest is damaged, MCP_E_DENIED: its
  *         signature is wrong; MCP_E_IO; MCP_E_NOMEM
  */
 mcp_status casparian_lineage_find(casparian_lineage *out, int dir_fd,

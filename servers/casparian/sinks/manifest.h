@@ -1,5 +1,5 @@
 /**
- * manifest.h - what a job has done, in a file beside its outputs: `_casparian/<job>.manifest.json`.
+ * manifest.h - what a job has done, in a file with its outputs: `_casparian/<job>.manifest.json`.
  *
  * Canonical JSON (RFC 8785): which program and parser, who approved it, which inputs with their
  * hashes, which outputs with theirs, and the hash of the manifest that was written before it in the
@@ -35,8 +35,8 @@ typedef struct casparian_manifest_input {
 
 /** What the job knows. Texts that are not required may be NULL and are left out then. */
 typedef struct casparian_manifest_facts {
-    const char *created_at; /* RFC 3339; required */
-    const char *program;    /* "casparian 0.1.0"; required */
+    const char *created_at;    /* RFC 3339; required */
+    const char *program;       /* "casparian 0.1.0"; required */
     const char *artifact_hash; /* of the plugin; required */
     const char *signer;        /* of the plugin */
     const char *approval_id, *decided_by, *decided_at, *snapshot_sha256; /* of the approval */
@@ -74,7 +74,7 @@ mcp_status casparian_manifest_write(mcp_buf *out, const casparian_manifest_facts
 
 /** A manifest of a folder. Strings are the arena's. */
 typedef struct casparian_manifest {
-    const char *file; /* "42.manifest.json" */
+    const char *file;     /* "42.manifest.json" */
     const mcp_json *json; /* an object; NULL: it is none, see `damage` */
     const char *damage;   /* why; NULL: it could be read */
     char sha256[CASPARIAN_HASH_SIZE];

@@ -11,7 +11,7 @@
  *     casparian_sink_abort(sink);
  *
  * Each output has a file of its own, written under a temporary name, and a thread that writes it,
- * so writing goes on while the next rows are parsed. At most CASPARIAN_SINK_QUEUE batches wait for
+ * so it writes while the next rows are parsed. At most CASPARIAN_SINK_QUEUE batches wait for
  * a thread; casparian_sink_append waits then.
  *
  * The rows of a source file stay apart until the file has succeeded: up to 64 MiB in memory, more
@@ -39,10 +39,10 @@
 #include "schema/definition.h"
 #include "sinks/uri.h"
 
-#define CASPARIAN_SINK_QUEUE 4                         /* batches that wait for a writer */
-#define CASPARIAN_SINK_OUTPUTS_MAX 200                 /* tables of a sink, with those of quarantine */
-#define CASPARIAN_SINK_MEMORY_MAX ((size_t)64 << 20)   /* of the rows of a source file, in memory */
-#define CASPARIAN_SINK_SPOOL_MAX (INT64_C(64) << 30)   /* of the same, on disk */
+#define CASPARIAN_SINK_QUEUE 4         /* batches that wait for a writer */
+#define CASPARIAN_SINK_OUTPUTS_MAX 200 /* tables of a sink, with those of quarantine */
+#define CASPARIAN_SINK_MEMORY_MAX ((size_t)64 << 20) /* of the rows of a source file, in memory */
+#define CASPARIAN_SINK_SPOOL_MAX (INT64_C(64) << 30) /* of the same, on disk */
 #define CASPARIAN_SINK_WAIT_MS 300000 /* the longest wait for a writer: a disk that is stuck */
 
 /** The columns of lineage. */
@@ -58,12 +58,12 @@ typedef struct casparian_sink_file casparian_sink_file;
 /** Everything but the numbers is required. Texts are copied. */
 typedef struct casparian_sink_options {
     const casparian_sink_uri *uri;
-    int dir_fd;             /* the folder `uri->dir`, open; duplicated */
-    const char *job;        /* the job's id as a text: "42" */
-    const char *plugin;     /* "fix_parser" */
-    const char *version;    /* of the plugin */
-    bool is_single_file;    /* the job has one source file */
-    size_t memory_max;      /* 0: CASPARIAN_SINK_MEMORY_MAX */
+    int dir_fd;               /* the folder `uri->dir`, open; duplicated */
+    const char *job;          /* the job's id as a text: "42" */
+    const char *plugin;       /* "fix_parser" */
+    const char *version;      /* of the plugin */
+    bool is_single_file;      /* the job has one source file */
+    size_t memory_max;        /* 0: CASPARIAN_SINK_MEMORY_MAX */
     const char *const *taken; /* paths, ended by NULL, that are never written: the server's own
                                  state; NULL: none */
 } casparian_sink_options;

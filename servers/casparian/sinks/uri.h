@@ -50,8 +50,8 @@ typedef enum casparian_compression {
 /** A sink. Strings live in the arena that it was read into. */
 typedef struct casparian_sink_uri {
     casparian_sink_kind kind;
-    const char *path; /* absolute, without ".", ".." and a slash at its end: a folder, or the file of
-                         a database */
+    const char *path; /* absolute, without ".", ".." and a slash at its end: a folder, or the file
+                         of a database */
     const char *dir;  /* the folder that is written to: `path`, or that of the database */
     const char *text; /* the normal form: "parquet:///data/out", defaults left out */
     const char *warning; /* something in the text that has no effect; NULL: nothing */

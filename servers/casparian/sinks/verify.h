@@ -44,7 +44,7 @@ typedef void casparian_finding_report(void *data, casparian_finding_kind kind, c
 /** What was looked at. */
 typedef struct casparian_verified {
     size_t manifests, outputs;
-    uint64_t bytes; /* that were hashed */
+    uint64_t bytes;  /* that were hashed */
     size_t failures; /* findings other than UNCHECKED */
 } casparian_verified;
 
