@@ -35,7 +35,7 @@ typedef enum casparian_violation {
 #define CASPARIAN_VIOLATION_VALUE(name, text) CASPARIAN_VIOLATION_##name,
     CASPARIAN_VIOLATION_MAP(CASPARIAN_VIOLATION_VALUE)
 #undef CASPARIAN_VIOLATION_VALUE
-    CASPARIAN_VIOLATIONS
+        CASPARIAN_VIOLATIONS
 } casparian_violation;
 
 /** "type_mismatch", and so on. */
@@ -56,7 +56,8 @@ typedef struct casparian_check_options {
 
 /** The rows of a batch, apart. Buffers are the arena's or the batch's. */
 typedef struct casparian_checked {
-    casparian_batch valid; /* the columns of the schema, in its order, without odd or absent cells */
+    casparian_batch
+        valid; /* the columns of the schema, in its order, without odd or absent cells */
     /* The columns of the schema, all nullable, then _error_msg, _violation_type, _violations,
      * _source_row, _output_row_index, _source_path and _raw_row: the quarantine table without its
      * lineage columns. */

@@ -43,7 +43,7 @@ typedef struct casparian_redaction_settings {
     bool numbers;                   /* hash numbers and times too */
     bool patterns;                  /* show the shape of samples */
     bool protect_sensitive;         /* hash sensitive columns also in mode none */
-    const char *const *sensitive;    /* globs of column names, beyond the built-in words */
+    const char *const *sensitive;   /* globs of column names, beyond the built-in words */
     size_t sensitive_count;
     const char *const *nonsensitive; /* globs that take names out again */
     size_t nonsensitive_count;
@@ -69,8 +69,9 @@ typedef struct casparian_redaction {
  *                 by the tool's schema; NULL: the settings
  * @param warnings receives a sentence for each value that was changed, in an open array; may be NULL
  */
-void casparian_redaction_read(casparian_redaction *out, const casparian_redaction_settings *settings,
-                              const mcp_json *json, mcp_json_writer *warnings);
+void casparian_redaction_read(casparian_redaction *out,
+                              const casparian_redaction_settings *settings, const mcp_json *json,
+                              mcp_json_writer *warnings);
 
 /** Whether a column's values are sensitive by its name: it equals one of the built-in words, or has
  *  one as a run of whole words between underscores, or fits a glob of the settings. */
