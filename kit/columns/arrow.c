@@ -485,7 +485,7 @@ mcp_status arrow_writer_open(arrow_writer **out, int dir_fd, const char *name,
                              const parquet_column *schema, size_t count, mcp_error *err)
 {
     size_t name_bytes = 0;
-    mcp_status st = parquet_check_columns(schema, count, &name_bytes, err);
+    mcp_status st = parquet_check_columns(schema, count, false, &name_bytes, err);
 
     if (st != MCP_OK)
         return st;

@@ -14,7 +14,9 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "PLAIN values are little-endian");
 
-enum { DATA_PAGE = 0, PLAIN = 0, RLE = 3 };
+#define STRINGS_AT_ONCE 256
+
+enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2, PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
 
 static mcp_status say_buffer(const struct chunk *self, mcp_status st, mcp_error *err)
 {
@@ -28,7 +30,10 @@ void chunk_begin(struct chunk *self)
     mcp_buf_reset(&self->valid);
     mcp_buf_reset(&self->pages);
     self->page_rows = self->page_nulls = self->rows = self->unpacked = 0;
+    self->labels = self->dictionary = 0;
+    self->is_packed = false;
     statistics_begin(&self->range, self->type);
+    self->range.width = self->width;
 }
 
 void chunk_clear(struct chunk *self)
@@ -66,6 +71,13 @@ static void append_bits(mcp_buf *to, const uint8_t *flags, size_t count)
     mcp_buf_commit(to, length);
 }
 
+static void append_varint(mcp_buf *to, size_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        mcp_buf_putc(to, (char)(value | 0x80));
+    mcp_buf_putc(to, (char)value);
+}
+
 /* The levels as one run: repeated when all are alike, else bit-packed in groups of eight. */
 static void append_levels(const struct chunk *self, mcp_buf *to)
 {
@@ -74,9 +86,7 @@ static void append_levels(const struct chunk *self, mcp_buf *to)
     size_t head = are_alike ? count << 1 : (count + 7) / 8 << 1 | 1;
 
     append_u32(to, 0);
-    for (; head >= 0x80; head >>= 7)
-        mcp_buf_putc(to, (char)(head | 0x80));
-    mcp_buf_putc(to, (char)head);
+    append_varint(to, head);
     if (are_alike)
         mcp_buf_putc(to, self->page_nulls == 0);
     else
@@ -102,7 +112,7 @@ static const mcp_buf *put_together(const struct chunk *self, mcp_buf *body)
     return body;
 }
 
-static void append_header(mcp_buf *to, size_t rows, size_t unpacked, size_t packed)
+static void append_header(mcp_buf *to, size_t rows, int encoding, size_t unpacked, size_t packed)
 {
     thrift header = thrift_struct(to);
 
@@ -111,7 +121,7 @@ static void append_header(mcp_buf *to, size_t rows, size_t unpacked, size_t pack
     thrift_i32(&header, 3, (int32_t)packed);
     thrift_begin(&header, 5);
     thrift_i32(&header, 1, (int32_t)rows);
-    thrift_i32(&header, 2, PLAIN);
+    thrift_i32(&header, 2, encoding);
     thrift_i32(&header, 3, RLE);
     thrift_i32(&header, 4, RLE);
     thrift_end(&header);
@@ -137,7 +147,7 @@ static mcp_status end_page(struct chunk *self, struct packer *packer, mcp_buf *t
         stored = &packer->packed;
     self->range.null_count += (int64_t)self->page_nulls;
     size_t begin = to->length;
-    append_header(to, self->page_rows, body->length, stored->length);
+    append_header(to, self->page_rows, PLAIN, body->length, stored->length);
     self->unpacked += to->length - begin + body->length;
     st = mcp_buf_append(to, stored->data ? stored->data : "", stored->length);
     mcp_buf_reset(&self->values);
@@ -146,22 +156,105 @@ static mcp_status end_page(struct chunk *self, struct packer *packer, mcp_buf *t
     return st == MCP_OK ? MCP_OK : say_buffer(self, st, err);
 }
 
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+static void append_dictionary(struct chunk *self, mcp_buf *to)
+{
+    thrift header = thrift_struct(to);
+
+    thrift_i32(&header, 1, DICTIONARY_PAGE);
+    thrift_i32(&header, 2, (int32_t)self->values.length);
+    thrift_i32(&header, 3, (int32_t)self->values.length);
+    thrift_begin(&header, 7);
+    thrift_i32(&header, 1, (int32_t)self->labels);
+    thrift_i32(&header, 2, PLAIN);
+    thrift_end(&header);
+    thrift_end(&header);
+    mcp_buf_append(to, self->values.data, self->values.length);
+}
+
+/* The width of an index in bits, then each run: its length, and the index in whole bytes. */
+static void put_runs(const struct chunk *self, mcp_buf *body)
+{
+    size_t bits = self->labels > 1 ? 32 - (size_t)__builtin_clz((unsigned)self->labels - 1) : 1;
+
+    mcp_buf_reset(body);
+    mcp_buf_putc(body, (char)bits);
+    for (size_t at = 0; at < self->valid.length; at += sizeof(struct chunk_run)) {
+        struct chunk_run run;
+        memcpy(&run, self->valid.data + at, sizeof run);
+        append_varint(body, (size_t)run.rows << 1);
+        mcp_buf_append(body, &run.label, (bits + 7) / 8);
+    }
+}
+
+/* The pages of a chunk of labels. They are small, so they are not compressed. */
+static mcp_status end_labels(struct chunk *self, struct packer *packer, mcp_buf *to, mcp_error *err)
+{
+    size_t begin = to->length;
+
+    put_runs(self, &packer->body);
+    if (packer->body.status != MCP_OK)
+        return say_buffer(self, packer->body.status, err);
+    append_dictionary(self, to);
+    self->dictionary = to->length - begin;
+    append_header(to, self->page_rows, RLE_DICTIONARY, packer->body.length, packer->body.length);
+    mcp_status st = mcp_buf_append(to, packer->body.data, packer->body.length);
+    self->unpacked += to->length - begin;
+    self->page_rows = 0;
+    return st == MCP_OK ? MCP_OK : say_buffer(self, st, err);
+}
+
+/* The index of a label in the dictionary; it is appended if it is new. Labels are few. */
+static uint32_t find_label(struct chunk *self, const columns_label *label)
+{
+    const char *at = self->values.data;
+
+    for (uint32_t i = 0; i < self->labels; i++) {
+        uint32_t length;
+        memcpy(&length, at, sizeof length);
+        at += sizeof length;
+        if (length == label->length && memcmp(at, label->bytes, length) == 0)
+            return i;
+        at += length;
+    }
+    append_u32(&self->values, label->length);
+    mcp_buf_append(&self->values, label->bytes, label->length);
+    statistics_add_text(&self->range, label->bytes, label->length);
+    return (uint32_t)self->labels++;
+}
+
+static mcp_status add_label(struct chunk *self, const columns_label *label, size_t rows,
+                            mcp_error *err)
+{
+    struct chunk_run run = { (uint32_t)rows, find_label(self, label) }, last;
+    size_t before = self->valid.length;
+
+    if (before > 0) {
+        memcpy(&last, self->valid.data + before - sizeof last, sizeof last);
+        if (last.label == run.label) {
+            run.rows += last.rows;
+            memcpy(self->valid.data + before - sizeof last, &run, sizeof run);
+            run.rows = 0;
+        }
+    }
+    if (run.rows > 0)
+        mcp_buf_append(&self->valid, &run, sizeof run);
+    self->page_rows += rows;
+    self->rows += rows;
+    mcp_status st = self->values.status ? self->values.status : self->valid.status;
+    return st == MCP_OK ? MCP_OK : say_buffer(self, st, err);
+}
+
 mcp_status chunk_finish(struct chunk *self, struct packer *packer, mcp_buf *to, mcp_error *err)
 {
-    return self->page_rows > 0 ? end_page(self, packer, to, err) : MCP_OK;
+    if (self->page_rows == 0)
+        return MCP_OK;
+    return self->type == COLUMNS_LABEL ? end_labels(self, packer, to, err)
+                                       : end_page(self, packer, to, err);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
-
-/* The size of a value in the physical type; of a boolean before it is packed; 0: TEXT. */
-static size_t plain_size(columns_type type)
-{
-    size_t size = columns_type_size(type);
-
-    if (type == COLUMNS_TEXT || type == COLUMNS_BOOL)
-        return type == COLUMNS_BOOL;
-    return size < sizeof(int32_t) ? sizeof(int32_t) : size;
-}
 
 /* COPY(name, from, to): a function that copies the valid rows of a type. @return how many */
 #define COPY(name, from, to)                                                                       \
@@ -189,25 +282,64 @@ COPY(copy_f32, float, float)
 COPY(copy_f64, double, double)
 COPY(copy_bool, uint8_t, uint8_t)
 
+/* Digits that fit into an array of so many bytes, with a sign: floor(log10(2^(8 n - 1) - 1)). */
+static const uint8_t digits_of_bytes[] = { 0,  2,  4,  6,  9,  11, 14, 16, 18,
+                                           21, 23, 26, 28, 31, 33, 35, 38 };
+
+size_t chunk_decimal_width(unsigned precision)
+{
+    size_t width = 1;
+
+    while (width < sizeof digits_of_bytes - 1 && digits_of_bytes[width] < precision)
+        width++;
+    if (width > sizeof(int64_t))
+        return width;
+    return width > sizeof(int32_t) ? sizeof(int64_t) : sizeof(int32_t);
+}
+
+/* The valid rows of a decimal. @return how many */
+static size_t copy_wide(void *out, const void *values, const uint8_t *valid, size_t rows,
+                        size_t width)
+{
+    const char *from = values;
+    char *at = out;
+    statistics_wide value;
+
+    for (size_t i = 0; i < rows; i++, from += sizeof value) {
+        if (valid && !valid[i])
+            continue;
+        memcpy(&value, from, sizeof value);
+        statistics_put_wide(at, value, width);
+        at += width;
+    }
+    return (size_t)(at - (char *)out) / width;
+}
+
 static size_t (*const copies[])(void *out, const void *values, const uint8_t *valid,
                                 size_t rows) = {
-    [COLUMNS_BOOL] = copy_bool, [COLUMNS_I8] = copy_i8,   [COLUMNS_I16] = copy_i16,
-    [COLUMNS_I32] = copy_i32,   [COLUMNS_I64] = copy_i64, [COLUMNS_U8] = copy_u8,
-    [COLUMNS_U16] = copy_u16,   [COLUMNS_U32] = copy_u32, [COLUMNS_U64] = copy_u64,
-    [COLUMNS_F32] = copy_f32,   [COLUMNS_F64] = copy_f64, [COLUMNS_DATE] = copy_i32,
+    [COLUMNS_BOOL] = copy_bool,     [COLUMNS_I8] = copy_i8,
+    [COLUMNS_I16] = copy_i16,       [COLUMNS_I32] = copy_i32,
+    [COLUMNS_I64] = copy_i64,       [COLUMNS_U8] = copy_u8,
+    [COLUMNS_U16] = copy_u16,       [COLUMNS_U32] = copy_u32,
+    [COLUMNS_U64] = copy_u64,       [COLUMNS_F32] = copy_f32,
+    [COLUMNS_F64] = copy_f64,       [COLUMNS_DATE] = copy_i32,
+    [COLUMNS_TIMESTAMP] = copy_i64, [COLUMNS_TIMESTAMP_UTC] = copy_i64,
+    [COLUMNS_TIME] = copy_i64,
 };
 
-static size_t copy_plain(void *out, const columns_column *column, size_t first, size_t rows)
+static size_t copy_plain(const struct chunk *self, void *out, const columns_column *column,
+                         size_t first, size_t rows)
 {
-    size_t size = columns_type_size(column->type);
-    const char *values = (const char *)column->values + first * size;
+    const char *values = (const char *)column->values + first * self->size;
     const uint8_t *valid = column->valid ? column->valid + first : NULL;
 
     if (valid && !memchr(valid, 0, rows))
         valid = NULL;
-    if (valid || size != plain_size(column->type))
+    if (self->type == COLUMNS_DECIMAL)
+        return copy_wide(out, values, valid, rows, self->width);
+    if (valid || self->size != self->width)
         return copies[column->type](out, values, valid, rows);
-    memcpy(out, values, rows * size);
+    memcpy(out, values, rows * self->size);
     return rows;
 }
 
@@ -215,13 +347,12 @@ static size_t copy_plain(void *out, const columns_column *column, size_t first, 
 static mcp_status add_numbers(struct chunk *self, const columns_column *column, size_t first,
                               size_t rows)
 {
-    size_t size = plain_size(column->type);
-    void *to = mcp_buf_reserve(&self->values, rows * size);
+    void *to = mcp_buf_reserve(&self->values, rows * self->width);
 
     if (!to)
         return self->values.status;
-    size_t count = copy_plain(to, column, first, rows);
-    mcp_buf_commit(&self->values, count * size);
+    size_t count = copy_plain(self, to, column, first, rows);
+    mcp_buf_commit(&self->values, count * self->width);
     self->page_nulls += rows - count;
     statistics_add(&self->range, column, first, rows);
     return MCP_OK;
@@ -252,6 +383,56 @@ static size_t add_texts(struct chunk *self, const columns_column *column, size_t
     return i;
 }
 
+/* How many rows of strings are added at once: all of them fit into the page, or it is one. */
+static size_t fitting_strings(const uint32_t *offsets, size_t rows, size_t room)
+{
+    size_t most = rows < STRINGS_AT_ONCE ? rows : STRINGS_AT_ONCE;
+
+    while (most > 1 && offsets[most] - offsets[0] + most * sizeof(uint32_t) > room)
+        most /= 2;
+    return most;
+}
+
+/* The valid ones of some strings, to where there is room. @return the end of what was written */
+static char *put_strings(struct chunk *self, char *to, const columns_texts *texts,
+                         const uint8_t *valid, size_t first, size_t rows)
+{
+    for (size_t i = first; i < first + rows; i++) {
+        uint32_t length = texts->offsets[i + 1] - texts->offsets[i];
+        const char *text = texts->bytes + texts->offsets[i];
+        if (valid && !valid[i]) {
+            self->page_nulls++;
+            continue;
+        }
+        memcpy(to, &length, sizeof length);
+        memcpy(to + sizeof length, text, length);
+        to += sizeof length + length;
+        statistics_add_text(&self->range, text, length);
+    }
+    return to;
+}
+
+/* Strings until the page is full. @return how many rows of it */
+static size_t add_strings(struct chunk *self, const columns_column *column, size_t first,
+                          size_t rows)
+{
+    const columns_texts *texts = column->values;
+    size_t i = 0;
+
+    while (i < rows && self->values.length < CHUNK_PAGE_MAX) {
+        const uint32_t *offsets = texts->offsets + first + i;
+        size_t count = fitting_strings(offsets, rows - i, CHUNK_PAGE_MAX - self->values.length);
+        char *to = mcp_buf_reserve(&self->values,
+                                   offsets[count] - offsets[0] + count * sizeof(uint32_t));
+        if (!to)
+            return i;
+        char *end = put_strings(self, to, texts, column->valid, first + i, count);
+        mcp_buf_commit(&self->values, (size_t)(end - to));
+        i += count;
+    }
+    return i;
+}
+
 static mcp_status add_levels(struct chunk *self, const columns_column *column, size_t first,
                              size_t rows)
 {
@@ -272,17 +453,18 @@ static mcp_status add_levels(struct chunk *self, const columns_column *column, s
 /* Rows into the page that is being filled. @return how many; 0: a buffer failed */
 static size_t fill_page(struct chunk *self, const columns_column *column, size_t first, size_t rows)
 {
-    size_t size = plain_size(column->type);
     size_t fitting = CHUNK_PAGE_MAX - self->page_rows;
 
-    if (size > 0)
-        fitting = (CHUNK_PAGE_MAX - self->page_rows * size) / size;
+    if (self->width > 0)
+        fitting = (CHUNK_PAGE_MAX - self->page_rows * self->width) / self->width;
     if (rows > fitting)
         rows = fitting;
-    if (size > 0)
+    if (self->width > 0)
         add_numbers(self, column, first, rows);
-    else
+    else if (column->type == COLUMNS_TEXT)
         rows = add_texts(self, column, first, rows);
+    else
+        rows = add_strings(self, column, first, rows);
     add_levels(self, column, first, rows);
     self->page_rows += rows;
     self->rows += rows;
@@ -291,10 +473,8 @@ static size_t fill_page(struct chunk *self, const columns_column *column, size_t
 
 static bool is_full(const struct chunk *self)
 {
-    size_t size = plain_size(self->type);
-
     return self->values.length >= CHUNK_PAGE_MAX ||
-           self->page_rows >= CHUNK_PAGE_MAX / (size > 0 ? size : 1);
+           self->page_rows >= CHUNK_PAGE_MAX / (self->width > 0 ? self->width : 1);
 }
 
 mcp_status chunk_add(struct chunk *self, struct packer *packer, const columns_column *column,
@@ -302,6 +482,8 @@ mcp_status chunk_add(struct chunk *self, struct packer *packer, const columns_co
 {
     mcp_status st = MCP_OK;
 
+    if (self->type == COLUMNS_LABEL)
+        return add_label(self, column->values, rows, err);
     while (rows > 0 && st == MCP_OK) {
         size_t taken = fill_page(self, column, first, rows);
         if (taken == 0)

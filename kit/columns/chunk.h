@@ -3,9 +3,10 @@
  * of them.
  *
  * Rows are added as PLAIN values; a full page gets its header and is compressed. Pages are data
- * pages of version 1; before the values of a nullable column come its definition levels.
+ * pages of version 1; before the values of a nullable column come its definition levels. A LABEL is
+ * a dictionary page, then one data page of runs of one value each.
  *
- * Source: parquet.thrift, PageHeader; the specification's encodings PLAIN and RLE.
+ * Source: parquet.thrift, PageHeader; the specification's encodings PLAIN, RLE and RLE_DICTIONARY.
  */
 #ifndef COLUMNS_CHUNK_H
 #define COLUMNS_CHUNK_H
@@ -21,21 +22,36 @@
 #include "columns/packer.h"
 #include "columns/statistics.h"
 
+#define CHUNK_LABELS_MAX 1024            /* that end a row group */
 #define CHUNK_PAGE_MAX ((size_t)1 << 20) /* bytes of a page's values; a longer text has its own */
 
 struct chunk {
     const char *name;
     columns_type type;
+    size_t width; /* of a value in the file; of a boolean before it is packed; 0: texts */
+    size_t size;  /* of a value in memory */
+    uint8_t precision, scale; /* of DECIMAL */
     bool is_nullable;
     bool is_packed; /* its pages are compressed; decided by the first */
-    mcp_buf values; /* of the page that is being filled; booleans have a byte each */
-    mcp_buf valid;  /* the same, of a nullable column: a byte a row */
+    mcp_buf values; /* of the page that is being filled; booleans have a byte each; of LABEL the
+                       dictionary */
+    mcp_buf valid;  /* the same, of a nullable column: a byte a row; of LABEL struct chunk_run */
     mcp_buf pages;  /* the full pages, with their headers */
     size_t page_rows, page_nulls;
     size_t unpacked; /* bytes of all pages before compression, with their headers */
     size_t rows;
+    size_t labels;     /* values of the dictionary */
+    size_t dictionary; /* bytes of its page, once the row group has ended; 0: there is none */
     statistics range;
 };
+
+/* Rows with the same value. */
+struct chunk_run {
+    uint32_t rows, label;
+};
+
+/* The bytes of a decimal in the file: 4 and 8 are integers, others a big-endian array. */
+size_t chunk_decimal_width(unsigned precision);
 
 /* Begin a row group: no rows. */
 void chunk_begin(struct chunk *self);

@@ -31,6 +31,11 @@ static const struct columns_type_row types[] = {
     [COLUMNS_TIMESTAMP] = { "Timestamp", DUCKDB_TYPE_TIMESTAMP, sizeof(int64_t) },
     [COLUMNS_TIMESTAMP_UTC] = { "TimestampUTC", DUCKDB_TYPE_TIMESTAMP_TZ, sizeof(int64_t) },
     [COLUMNS_JSON] = { "List", DUCKDB_TYPE_LIST, sizeof(const char *) },
+    [COLUMNS_TIME] = { "Time", DUCKDB_TYPE_TIME, sizeof(int64_t) },
+    [COLUMNS_DECIMAL] = { "Decimal", DUCKDB_TYPE_DECIMAL, 16 },
+    [COLUMNS_STRING] = { "Utf8", DUCKDB_TYPE_VARCHAR, 0 },
+    [COLUMNS_BLOB] = { "Binary", DUCKDB_TYPE_BLOB, 0 },
+    [COLUMNS_LABEL] = { "Utf8", DUCKDB_TYPE_VARCHAR, 0 },
 };
 
 const struct columns_type_row *columns_type_row(columns_type type)

@@ -43,11 +43,33 @@ typedef enum columns_type {
     COLUMNS_TEXT,  /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
     COLUMNS_OTHER, /* values is NULL; an unsupported type (decimal, time, ...) */
 
-    /* These are read and not written. */
+    /* These are read, and only parquet.h writes them. */
     COLUMNS_TIMESTAMP,     /* int64_t, microseconds since 1970-01-01, of no time zone */
     COLUMNS_TIMESTAMP_UTC, /* the same, of UTC */
-    COLUMNS_JSON           /* const char *, a JSON array: a repeated field */
+
+    /* This is read and not written. */
+    COLUMNS_JSON, /* const char *, a JSON array: a repeated field */
+
+    /* These are not read, and only parquet.h writes them. */
+    COLUMNS_TIME,    /* int64_t, microseconds since midnight */
+    COLUMNS_DECIMAL, /* 16 bytes, of any alignment: a signed integer, without the point */
+    COLUMNS_STRING,  /* columns_texts, one for all rows: UTF-8, which may hold NUL */
+    COLUMNS_BLOB,    /* columns_texts, of any bytes */
+    COLUMNS_LABEL    /* columns_label, one for all rows: a text that each of them has; no nulls */
 } columns_type;
+
+/** The values of a COLUMNS_STRING or COLUMNS_BLOB: row i is the bytes from offsets[i] to
+ *  offsets[i + 1]. */
+typedef struct columns_texts {
+    const uint32_t *offsets; /* rows + 1, not decreasing */
+    const char *bytes;
+} columns_texts;
+
+/** The value of a COLUMNS_LABEL. */
+typedef struct columns_label {
+    const char *bytes; /* UTF-8 */
+    size_t length;
+} columns_label;
 
 typedef struct columns_column {
     const char *name;
@@ -156,7 +178,7 @@ void columns_date_text(char out[COLUMNS_MOMENT_SIZE], int32_t day);
 /** "2030-01-31T08:00:00.5" of microseconds since then, with `zone` behind it: "Z" or "". */
 void columns_moment_text(char out[COLUMNS_MOMENT_SIZE], int64_t microseconds, const char *zone);
 
-/** The size of one of a column's `values`; 0 for COLUMNS_OTHER. */
+/** The size of one of a column's `values`; 0 for COLUMNS_OTHER, STRING, BLOB and LABEL. */
 size_t columns_type_size(columns_type type);
 
 /** The longest statement with its descriptors, in bytes. */
@@ -188,7 +210,7 @@ mcp_status columns_query(const columns_table **out, columns *self, const int *fd
  *
  * @param dir_fd  the folder
  * @param name    one component, "data.parquet"
- * @param table   every type before COLUMNS_OTHER; 1 to 1000 columns; no rows is fine
+ * @param table   every type before COLUMNS_OTHER; 1 to 2048 columns; no rows is fine
  * @return MCP_OK; MCP_E_PARAMS (no column, OTHER, a name twice or empty); MCP_E_LIMIT (a row of
  *         more than 64 MiB); MCP_E_IO; MCP_E_NOMEM
  */

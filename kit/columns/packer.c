@@ -1,5 +1,5 @@
 /*
- * packer.c - zstd for pages.
+ * packer.c - zstd and snappy for pages.
  *
  * A small page of measured numbers costs zstd 10 us, most of it for an entropy code that saves
  * nothing. So a small page is looked at first: a pass at a fast level finds repeated values, the
@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include <snappy-c.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -24,12 +25,12 @@
 /* The context that no packer uses now. */
 static _Atomic(ZSTD_CCtx *) idle;
 
-mcp_status packer_open(struct packer *self, int level, mcp_error *err)
+mcp_status packer_open(struct packer *self, enum packer_codec codec, int level, mcp_error *err)
 {
-    *self = (struct packer){ .level = level };
+    *self = (struct packer){ .codec = codec, .level = level };
     mcp_buf_init(&self->body, BUFFER_MAX);
     mcp_buf_init(&self->packed, BUFFER_MAX);
-    if (level == 0)
+    if (codec != PACKER_ZSTD)
         return MCP_OK;
     if (level < 1 || level > ZSTD_maxCLevel())
         return mcp_error_set(err, MCP_E_PARAMS, "zstd has the levels 1 to %d", ZSTD_maxCLevel());
@@ -48,15 +49,37 @@ void packer_close(struct packer *self)
     mcp_buf_clear(&self->packed);
 }
 
+static char *room_for(struct packer *self, size_t room, size_t length, mcp_error *err)
+{
+    mcp_buf_reset(&self->packed);
+    char *to = mcp_buf_reserve(&self->packed, room);
+    if (!to)
+        mcp_error_set(err, self->packed.status, "no memory to compress %zu bytes", length);
+    return to;
+}
+
+static mcp_status compress_snappy(struct packer *self, const void *bytes, size_t length,
+                                  mcp_error *err)
+{
+    size_t room = snappy_max_compressed_length(length);
+    char *to = room_for(self, room, length, err);
+
+    if (!to)
+        return self->packed.status;
+    if (snappy_compress(bytes, length, to, &room) != SNAPPY_OK)
+        return mcp_error_set(err, MCP_E_INTERNAL, "%zu bytes cannot be compressed", length);
+    mcp_buf_commit(&self->packed, room);
+    return MCP_OK;
+}
+
 static mcp_status compress(struct packer *self, int level, const void *bytes, size_t length,
                            mcp_error *err)
 {
     size_t room = ZSTD_compressBound(length);
+    char *to = room_for(self, room, length, err);
 
-    mcp_buf_reset(&self->packed);
-    char *to = mcp_buf_reserve(&self->packed, room);
     if (!to)
-        return mcp_error_set(err, self->packed.status, "no memory to compress %zu bytes", length);
+        return self->packed.status;
     ZSTD_CCtx_setParameter(self->zstd, ZSTD_c_compressionLevel, level);
     size_t packed = ZSTD_compress2(self->zstd, to, room, bytes, length);
     if (ZSTD_isError(packed))
@@ -71,6 +94,8 @@ static mcp_status compress(struct packer *self, int level, const void *bytes, si
 
 mcp_status packer_pack(struct packer *self, const void *bytes, size_t length, mcp_error *err)
 {
+    if (self->codec == PACKER_SNAPPY)
+        return compress_snappy(self, bytes, length, err);
     return compress(self, self->level, bytes, length, err);
 }
 
@@ -110,8 +135,8 @@ mcp_status packer_try(bool *pays, struct packer *self, const void *bytes, size_t
 {
     mcp_status st = MCP_OK;
 
-    *pays = self->zstd != NULL && length > 0;
-    if (*pays && length <= LOOK_MAX) {
+    *pays = self->codec != PACKER_NONE && length > 0;
+    if (*pays && self->codec == PACKER_ZSTD && length <= LOOK_MAX) {
         st = compress(self, LOOK_LEVEL, bytes, length, err);
         if (st != MCP_OK || self->packed.length < length / TINY)
             return st;

@@ -23,6 +23,7 @@
 
 #define ROW_GROUP_ROWS 122880
 #define LEVEL 3
+#define SLICE_CELL 16                  /* bytes of a cell, at most; of a text its length */
 #define SLICE_BYTES ((size_t)8 << 20)  /* of appended rows that are added between two looks */
 #define GROUP_HELD ((size_t)64 << 20)  /* bytes in memory that end a row group */
 #define OUT_FIRST ((size_t)16 << 10)   /* room for a small file */
@@ -30,8 +31,17 @@
 #define BUFFER_MAX ((size_t)256 << 20) /* of every buffer */
 #define CREATED_BY "causeway version " CAUSEWAY_VERSION
 
-enum { UNCOMPRESSED = 0, ZSTD = 6, REQUIRED = 0, OPTIONAL = 1, PLAIN = 0, RLE = 3 };
-enum { NO_ANNOTATION = -1, UTF8 = 0, DATE = 6, UINT_8 = 11, INT_8 = 15 }; /* ConvertedType */
+enum { REQUIRED = 0, OPTIONAL = 1, PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
+enum { INT32 = 1, INT64 = 2, BYTE_ARRAY = 6, FIXED_LEN_BYTE_ARRAY = 7 };
+enum { /* ConvertedType */
+       NO_ANNOTATION = -1,
+       UTF8 = 0,
+       DECIMAL = 5,
+       DATE = 6,
+       TIMESTAMP_MICROS = 10,
+       UINT_8 = 11,
+       INT_8 = 15
+};
 
 struct parquet_writer {
     int dir_fd, fd;
@@ -58,14 +68,35 @@ static const struct {
     int physical, converted;
     int bits; /* of LogicalType INTEGER; 0: none */
 } stored[] = {
-    [COLUMNS_BOOL] = { 0, NO_ANNOTATION, 0 }, [COLUMNS_I8] = { 1, INT_8, 8 },
-    [COLUMNS_I16] = { 1, INT_8 + 1, 16 },     [COLUMNS_I32] = { 1, NO_ANNOTATION, 0 },
-    [COLUMNS_I64] = { 2, NO_ANNOTATION, 0 },  [COLUMNS_U8] = { 1, UINT_8, 8 },
-    [COLUMNS_U16] = { 1, UINT_8 + 1, 16 },    [COLUMNS_U32] = { 1, UINT_8 + 2, 32 },
-    [COLUMNS_U64] = { 2, UINT_8 + 3, 64 },    [COLUMNS_F32] = { 4, NO_ANNOTATION, 0 },
-    [COLUMNS_F64] = { 5, NO_ANNOTATION, 0 },  [COLUMNS_DATE] = { 1, DATE, 0 },
-    [COLUMNS_TEXT] = { 6, UTF8, 0 },
+    [COLUMNS_BOOL] = { 0, NO_ANNOTATION, 0 },
+    [COLUMNS_I8] = { 1, INT_8, 8 },
+    [COLUMNS_I16] = { 1, INT_8 + 1, 16 },
+    [COLUMNS_I32] = { 1, NO_ANNOTATION, 0 },
+    [COLUMNS_I64] = { 2, NO_ANNOTATION, 0 },
+    [COLUMNS_U8] = { 1, UINT_8, 8 },
+    [COLUMNS_U16] = { 1, UINT_8 + 1, 16 },
+    [COLUMNS_U32] = { 1, UINT_8 + 2, 32 },
+    [COLUMNS_U64] = { 2, UINT_8 + 3, 64 },
+    [COLUMNS_F32] = { 4, NO_ANNOTATION, 0 },
+    [COLUMNS_F64] = { 5, NO_ANNOTATION, 0 },
+    [COLUMNS_DATE] = { 1, DATE, 0 },
+    [COLUMNS_TEXT] = { BYTE_ARRAY, UTF8, 0 },
+    [COLUMNS_STRING] = { BYTE_ARRAY, UTF8, 0 },
+    [COLUMNS_LABEL] = { BYTE_ARRAY, UTF8, 0 },
+    [COLUMNS_BLOB] = { BYTE_ARRAY, NO_ANNOTATION, 0 },
+    /* The old annotations mean UTC, so times of no zone have the new one only. */
+    [COLUMNS_TIMESTAMP] = { INT64, NO_ANNOTATION, 0 },
+    [COLUMNS_TIMESTAMP_UTC] = { INT64, TIMESTAMP_MICROS, 0 },
+    [COLUMNS_TIME] = { INT64, NO_ANNOTATION, 0 },
+    [COLUMNS_DECIMAL] = { FIXED_LEN_BYTE_ARRAY, DECIMAL, 0 },
 };
+
+static int physical_of(const struct chunk *chunk)
+{
+    if (chunk->type == COLUMNS_DECIMAL && chunk->width <= sizeof(int64_t))
+        return chunk->width == sizeof(int32_t) ? INT32 : INT64;
+    return stored[chunk->type].physical;
+}
 
 /* ---- bytes into the file --------------------------------------------------------------------- */
 
@@ -120,23 +151,28 @@ static void describe_range(thrift *to, const statistics *range)
 }
 
 /* A ColumnChunk. */
-static void describe_chunk(thrift *to, const struct chunk *chunk, int64_t begin, int64_t end)
+static void describe_chunk(thrift *to, const struct chunk *chunk, int codec, int64_t begin,
+                           int64_t end)
 {
     thrift_item_begin(to);
     thrift_i64(to, 2, 0); /* deprecated; the format asks for 0 */
     thrift_begin(to, 3);
-    thrift_i32(to, 1, stored[chunk->type].physical);
-    thrift_list(to, 2, THRIFT_I32, chunk->is_nullable ? 2 : 1);
+    thrift_i32(to, 1, physical_of(chunk));
+    thrift_list(to, 2, THRIFT_I32, 1 + (size_t)chunk->is_nullable + (chunk->dictionary > 0));
     thrift_item_i32(to, PLAIN);
     if (chunk->is_nullable)
         thrift_item_i32(to, RLE);
+    if (chunk->dictionary > 0)
+        thrift_item_i32(to, RLE_DICTIONARY);
     thrift_list(to, 3, THRIFT_BINARY, 1);
     thrift_item_binary(to, chunk->name, strlen(chunk->name));
-    thrift_i32(to, 4, chunk->is_packed ? ZSTD : UNCOMPRESSED);
+    thrift_i32(to, 4, chunk->is_packed ? codec : PACKER_NONE);
     thrift_i64(to, 5, (int64_t)chunk->rows);
     thrift_i64(to, 6, (int64_t)chunk->unpacked);
     thrift_i64(to, 7, end - begin);
-    thrift_i64(to, 9, begin);
+    thrift_i64(to, 9, begin + (int64_t)chunk->dictionary);
+    if (chunk->dictionary > 0)
+        thrift_i64(to, 11, begin);
     describe_range(to, &chunk->range);
     thrift_end(to);
     thrift_end(to);
@@ -169,7 +205,7 @@ static mcp_status end_group(parquet_writer *self, mcp_error *err)
         struct chunk *chunk = &self->chunks[i];
         int64_t begin = position(self);
         st = write_chunk(self, chunk, err);
-        describe_chunk(&group, chunk, begin, position(self));
+        describe_chunk(&group, chunk, (int)self->packer.codec, begin, position(self));
         unpacked += (int64_t)chunk->unpacked;
         chunk_begin(chunk);
     }
@@ -218,35 +254,63 @@ static mcp_status check_batch(const parquet_writer *self, const columns_table *b
     return st;
 }
 
+/* Add the bytes of a row's text to `bytes`. */
+static mcp_status measure_text(size_t *bytes, const columns_column *column, size_t row,
+                               mcp_error *err)
+{
+    const char *text = ((const char *const *)column->values)[row];
+
+    if (!text)
+        return mcp_error_set(err, MCP_E_PARAMS, "column '%.100s' has no text in row %zu",
+                             column->name, row);
+    *bytes += strnlen(text, PARQUET_ROW_TEXT_MAX + 1);
+    return MCP_OK;
+}
+
 /* Add the bytes of a row's texts to `bytes`. */
 static mcp_status measure_texts(size_t *bytes, const columns_table *batch, size_t row,
                                 mcp_error *err)
 {
     size_t sum = 0;
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < batch->column_count && st == MCP_OK; i++) {
+        const columns_column *column = &batch->columns[i];
+        if (column->type == COLUMNS_TEXT && columns_is_valid(column, row))
+            st = measure_text(&sum, column, row, err);
+        if (column->type == COLUMNS_STRING || column->type == COLUMNS_BLOB) {
+            const uint32_t *offsets = ((const columns_texts *)column->values)->offsets + row;
+            sum += offsets[1] - offsets[0];
+        }
+        if (st == MCP_OK && sum > PARQUET_ROW_TEXT_MAX)
+            st = mcp_error_set(err, MCP_E_LIMIT, "the texts of row %zu have more than %zu bytes",
+                               row, PARQUET_ROW_TEXT_MAX);
+    }
+    *bytes += sum;
+    return st;
+}
+
+static bool has_type(const columns_table *batch, columns_type type)
+{
+    for (size_t i = 0; i < batch->column_count; i++)
+        if (batch->columns[i].type == type)
+            return true;
+    return false;
+}
+
+/* The bytes of all strings of some rows. */
+static size_t measure_strings(const columns_table *batch, size_t first, size_t rows)
+{
+    size_t bytes = 0;
 
     for (size_t i = 0; i < batch->column_count; i++) {
         const columns_column *column = &batch->columns[i];
-        if (column->type != COLUMNS_TEXT || !columns_is_valid(column, row))
+        if (column->type != COLUMNS_STRING && column->type != COLUMNS_BLOB)
             continue;
-        const char *text = ((const char *const *)column->values)[row];
-        if (!text)
-            return mcp_error_set(err, MCP_E_PARAMS, "column '%.100s' has no text in row %zu",
-                                 column->name, row);
-        sum += strnlen(text, PARQUET_ROW_TEXT_MAX + 1);
-        if (sum > PARQUET_ROW_TEXT_MAX)
-            return mcp_error_set(err, MCP_E_LIMIT, "the texts of row %zu have more than %zu bytes",
-                                 row, PARQUET_ROW_TEXT_MAX);
+        const uint32_t *offsets = ((const columns_texts *)column->values)->offsets;
+        bytes += offsets[first + rows] - offsets[first];
     }
-    *bytes += sum;
-    return MCP_OK;
-}
-
-static bool has_texts(const columns_table *batch)
-{
-    for (size_t i = 0; i < batch->column_count; i++)
-        if (batch->columns[i].type == COLUMNS_TEXT)
-            return true;
-    return false;
+    return bytes;
 }
 
 /* The rows that are added next: what the row group lacks, and of a bounded size. */
@@ -254,14 +318,16 @@ static mcp_status next_slice(size_t *rows, const parquet_writer *self, const col
                              size_t first, mcp_error *err)
 {
     size_t most = batch->rows - first, bytes = 0, i = 0;
-    size_t fitting = SLICE_BYTES / (self->chunk_count * sizeof(int64_t));
+    size_t fitting = SLICE_BYTES / (self->chunk_count * SLICE_CELL);
     mcp_status st = MCP_OK;
 
     if (most > self->group_rows_max - self->group_rows)
         most = self->group_rows_max - self->group_rows;
     if (most > fitting)
         most = fitting;
-    if (has_texts(batch)) {
+    while (most > 1 && measure_strings(batch, first, most) > SLICE_BYTES)
+        most /= 2;
+    if (has_type(batch, COLUMNS_TEXT) || most == 1) {
         for (; i < most && bytes < SLICE_BYTES && st == MCP_OK; i++)
             st = measure_texts(&bytes, batch, first + i, err);
         most = i;
@@ -275,13 +341,17 @@ static mcp_status add_slice(parquet_writer *self, const columns_table *batch, si
 {
     mcp_status st = MCP_OK;
     size_t held = 0;
+    bool is_full = false;
 
     for (size_t i = 0; i < self->chunk_count && st == MCP_OK; i++) {
-        st = chunk_add(&self->chunks[i], &self->packer, &batch->columns[i], first, rows, err);
-        held += chunk_held(&self->chunks[i]);
+        struct chunk *chunk = &self->chunks[i];
+        st = chunk_add(chunk, &self->packer, &batch->columns[i], first, rows, err);
+        held += chunk_held(chunk);
+        is_full = is_full || chunk->labels >= CHUNK_LABELS_MAX;
     }
     self->group_rows += rows;
-    if (st == MCP_OK && (self->group_rows >= self->group_rows_max || held >= GROUP_HELD))
+    is_full = is_full || self->group_rows >= self->group_rows_max || held >= GROUP_HELD;
+    if (st == MCP_OK && is_full)
         st = end_group(self, err);
     return st;
 }
@@ -317,21 +387,78 @@ static void describe_choice(thrift *to, int16_t which)
     thrift_end(to);
 }
 
-static void describe_logical_type(thrift *to, columns_type type)
+/* A TimeType or a TimestampType, in microseconds. */
+static void describe_time(thrift *to, int16_t which, bool is_utc)
 {
-    if (type != COLUMNS_TEXT && type != COLUMNS_DATE && stored[type].bits == 0)
+    thrift_begin(to, which);
+    thrift_bool(to, 1, is_utc);
+    thrift_begin(to, 2);
+    describe_choice(to, 2);
+    thrift_end(to);
+    thrift_end(to);
+}
+
+static void describe_decimal(thrift *to, const struct chunk *chunk)
+{
+    thrift_begin(to, 5);
+    thrift_i32(to, 1, chunk->scale);
+    thrift_i32(to, 2, chunk->precision);
+    thrift_end(to);
+}
+
+static void describe_integer(thrift *to, columns_type type)
+{
+    thrift_begin(to, 10);
+    thrift_i8(to, 1, (int8_t)stored[type].bits);
+    thrift_bool(to, 2, stored[type].converted >= INT_8);
+    thrift_end(to);
+}
+
+static bool has_logical_type(columns_type type)
+{
+    return stored[type].converted != NO_ANNOTATION || type == COLUMNS_TIMESTAMP ||
+           type == COLUMNS_TIME;
+}
+
+static void describe_logical_type(thrift *to, const struct chunk *chunk)
+{
+    columns_type type = chunk->type;
+
+    if (!has_logical_type(type))
         return;
     thrift_begin(to, 10);
-    if (type == COLUMNS_TEXT) {
+    if (stored[type].converted == UTF8)
         describe_choice(to, 1);
-    } else if (type == COLUMNS_DATE) {
+    else if (type == COLUMNS_DATE)
         describe_choice(to, 6);
-    } else {
-        thrift_begin(to, 10);
-        thrift_i8(to, 1, (int8_t)stored[type].bits);
-        thrift_bool(to, 2, stored[type].converted >= INT_8);
-        thrift_end(to);
+    else if (type == COLUMNS_DECIMAL)
+        describe_decimal(to, chunk);
+    else if (type == COLUMNS_TIME)
+        describe_time(to, 7, false);
+    else if (type == COLUMNS_TIMESTAMP || type == COLUMNS_TIMESTAMP_UTC)
+        describe_time(to, 8, type == COLUMNS_TIMESTAMP_UTC);
+    else
+        describe_integer(to, type);
+    thrift_end(to);
+}
+
+static void describe_column(thrift *to, const struct chunk *chunk)
+{
+    int physical = physical_of(chunk);
+
+    thrift_item_begin(to);
+    thrift_i32(to, 1, physical);
+    if (physical == FIXED_LEN_BYTE_ARRAY)
+        thrift_i32(to, 2, (int32_t)chunk->width);
+    thrift_i32(to, 3, chunk->is_nullable ? OPTIONAL : REQUIRED);
+    thrift_binary(to, 4, chunk->name, strlen(chunk->name));
+    if (stored[chunk->type].converted != NO_ANNOTATION)
+        thrift_i32(to, 6, stored[chunk->type].converted);
+    if (chunk->type == COLUMNS_DECIMAL) {
+        thrift_i32(to, 7, chunk->scale);
+        thrift_i32(to, 8, chunk->precision);
     }
+    describe_logical_type(to, chunk);
     thrift_end(to);
 }
 
@@ -343,17 +470,8 @@ static void describe_schema(thrift *to, const parquet_writer *self)
     thrift_binary(to, 4, "schema", strlen("schema"));
     thrift_i32(to, 5, (int32_t)self->chunk_count);
     thrift_end(to);
-    for (size_t i = 0; i < self->chunk_count; i++) {
-        const struct chunk *chunk = &self->chunks[i];
-        thrift_item_begin(to);
-        thrift_i32(to, 1, stored[chunk->type].physical);
-        thrift_i32(to, 3, chunk->is_nullable ? OPTIONAL : REQUIRED);
-        thrift_binary(to, 4, chunk->name, strlen(chunk->name));
-        if (stored[chunk->type].converted != NO_ANNOTATION)
-            thrift_i32(to, 6, stored[chunk->type].converted);
-        describe_logical_type(to, chunk->type);
-        thrift_end(to);
-    }
+    for (size_t i = 0; i < self->chunk_count; i++)
+        describe_column(to, &self->chunks[i]);
 }
 
 static void describe_pairs(parquet_writer *self, const parquet_options *options)
@@ -407,15 +525,20 @@ static mcp_status write_footer(parquet_writer *self, mcp_error *err)
 
 /* ---- from open to close ---------------------------------------------------------------------- */
 
-mcp_status parquet_check_columns(const parquet_column *schema, size_t count, size_t *name_bytes,
-                                 mcp_error *err)
+static bool is_writable(columns_type type, bool is_parquet)
+{
+    return type < COLUMNS_OTHER || (is_parquet && type != COLUMNS_OTHER && type != COLUMNS_JSON);
+}
+
+mcp_status parquet_check_columns(const parquet_column *schema, size_t count, bool is_parquet,
+                                 size_t *name_bytes, mcp_error *err)
 {
     if (count == 0 || count > PARQUET_COLUMNS_MAX)
         return mcp_error_set(err, MCP_E_PARAMS, "a table has 1 to %d columns", PARQUET_COLUMNS_MAX);
     *name_bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const char *name = schema[i].name;
-        if (schema[i].type >= COLUMNS_OTHER)
+        if (!is_writable(schema[i].type, is_parquet))
             return mcp_error_set(err, MCP_E_PARAMS, "column '%.100s' has nothing to write", name);
         for (size_t k = 0; k < i; k++)
             if (strcmp(schema[k].name, name) == 0)
@@ -428,6 +551,17 @@ mcp_status parquet_check_columns(const parquet_column *schema, size_t count, siz
                                  PARQUET_NAMES_MAX);
     }
     return MCP_OK;
+}
+
+/* The size of a value in the physical type; of a boolean before it is packed; 0: of texts, and of
+ * decimals until their precision is known. */
+static size_t plain_width(columns_type type)
+{
+    size_t size = columns_type_size(type);
+
+    if (type == COLUMNS_TEXT || type == COLUMNS_DECIMAL || size == 0)
+        return 0;
+    return type == COLUMNS_BOOL ? 1 : size < sizeof(int32_t) ? sizeof(int32_t) : size;
 }
 
 /* The memory of a writer and its buffers; no file yet. */
@@ -450,11 +584,12 @@ static parquet_writer *writer_new(const parquet_column *schema, size_t count, si
         chunk->name = names;
         chunk->type = schema[i].type;
         chunk->is_nullable = schema[i].is_nullable;
+        chunk->size = columns_type_size(chunk->type);
+        chunk->width = plain_width(chunk->type);
         names = stpcpy(names, schema[i].name) + 1;
         mcp_buf_init(&chunk->values, BUFFER_MAX);
         mcp_buf_init(&chunk->valid, BUFFER_MAX);
         mcp_buf_init(&chunk->pages, BUFFER_MAX);
-        chunk_begin(chunk);
     }
     return self;
 }
@@ -474,11 +609,39 @@ static void writer_free(parquet_writer *self)
     free(self);
 }
 
+static mcp_status take_decimals(parquet_writer *self, const parquet_decimal *decimals,
+                                mcp_error *err)
+{
+    static const parquet_decimal none;
+
+    for (size_t i = 0; i < self->chunk_count; i++) {
+        struct chunk *chunk = &self->chunks[i];
+        if (chunk->type == COLUMNS_DECIMAL) {
+            const parquet_decimal *type = decimals ? &decimals[i] : &none;
+            if (type->precision < 1 || type->precision > PARQUET_PRECISION_MAX ||
+                type->scale > type->precision)
+                return mcp_error_set(err, MCP_E_PARAMS,
+                                     "column '%.100s': there is no decimal(%u, %u)", chunk->name,
+                                     type->precision, type->scale);
+            chunk->precision = type->precision;
+            chunk->scale = type->scale;
+            chunk->width = chunk_decimal_width(type->precision);
+        }
+        chunk_begin(chunk);
+    }
+    return MCP_OK;
+}
+
 static mcp_status take_options(parquet_writer *self, const parquet_options *options, mcp_error *err)
 {
+    static const enum packer_codec codecs[] = { [PARQUET_ZSTD] = PACKER_ZSTD,
+                                                [PARQUET_UNCOMPRESSED] = PACKER_NONE,
+                                                [PARQUET_SNAPPY] = PACKER_SNAPPY };
     int level = options->level == 0 ? LEVEL : options->level;
-    mcp_status st = packer_open(&self->packer, options->codec == PARQUET_ZSTD ? level : 0, err);
+    mcp_status st = packer_open(&self->packer, codecs[options->codec], level, err);
 
+    if (st == MCP_OK)
+        st = take_decimals(self, options->decimals, err);
     self->group_rows_max = options->row_group_rows ? options->row_group_rows : ROW_GROUP_ROWS;
     describe_pairs(self, options);
     mcp_buf_reserve(&self->out, OUT_FIRST);
@@ -509,7 +672,7 @@ mcp_status parquet_writer_open(parquet_writer **out, int dir_fd, const char *nam
 {
     static const parquet_options defaults = { 0 };
     size_t name_bytes = 0;
-    mcp_status st = parquet_check_columns(schema, count, &name_bytes, err);
+    mcp_status st = parquet_check_columns(schema, count, true, &name_bytes, err);
 
     if (st != MCP_OK)
         return st;
@@ -526,24 +689,36 @@ mcp_status parquet_writer_open(parquet_writer **out, int dir_fd, const char *nam
     return st;
 }
 
-/* Close the file, which may say that it was not written, and rename it. */
-static mcp_status put_in_place(parquet_writer *self, mcp_error *err)
+/* Close the file, which may say that it was not written. With `is_durable` the disk has it then. */
+static mcp_status close_file(parquet_writer *self, bool is_durable, mcp_error *err)
 {
-    int failed = close(self->fd);
+    bool is_synced = !is_durable || fsync(self->fd) == 0;
+    int why = errno;
+    bool is_closed = close(self->fd) == 0;
 
     self->fd = -1;
-    mcp_status st = MCP_OK;
-    if (failed)
-        st = mcp_error_set(err, MCP_E_IO, "'%.100s' cannot be written: %s", self->name,
-                           strerrordesc_np(errno));
-    if (st == MCP_OK)
-        st = guard_replace(self->dir_fd, self->temporary, self->name, err);
+    if (is_synced && is_closed)
+        return MCP_OK;
+    mcp_error_set(err, MCP_E_IO, "'%.100s' cannot be written: %s", self->name,
+                  strerrordesc_np(is_synced ? errno : why));
+    unlinkat(self->dir_fd, self->temporary, 0);
+    return MCP_E_IO;
+}
+
+static mcp_status put_in_place(parquet_writer *self, mcp_error *err)
+{
+    mcp_status st = close_file(self, false, err);
+
+    if (st != MCP_OK)
+        return st;
+    st = guard_replace(self->dir_fd, self->temporary, self->name, err);
     if (st != MCP_OK)
         unlinkat(self->dir_fd, self->temporary, 0);
     return st;
 }
 
-mcp_status parquet_writer_close(parquet_writer *self, mcp_error *err)
+/* Complete the file and close it, under its temporary name if it is staged. */
+static mcp_status end_file(parquet_writer *self, bool is_staged, mcp_error *err)
 {
     mcp_error *failure = &self->failure;
 
@@ -551,11 +726,23 @@ mcp_status parquet_writer_close(parquet_writer *self, mcp_error *err)
         end_group(self, failure);
     if (failure->status == MCP_OK)
         write_footer(self, failure);
-    if (failure->status == MCP_OK)
+    if (failure->status == MCP_OK && is_staged)
+        close_file(self, true, failure);
+    else if (failure->status == MCP_OK)
         put_in_place(self, failure);
     mcp_status st = say_failure(self, err);
     writer_free(self);
     return st;
+}
+
+mcp_status parquet_writer_close(parquet_writer *self, mcp_error *err)
+{
+    return end_file(self, false, err);
+}
+
+mcp_status parquet_writer_finish(parquet_writer *self, mcp_error *err)
+{
+    return end_file(self, true, err);
 }
 
 void parquet_writer_abort(parquet_writer *self)

@@ -13,7 +13,7 @@
 #include "columns/columns_int.h"
 #include "columns/items.h"
 
-enum { DEPTH_MAX = 16, LEAVES_MAX = 2000 };
+enum { DEPTH_MAX = 16, LEAVES_MAX = 2048 };
 
 struct path {
     size_t children[DEPTH_MAX];

@@ -1,7 +1,7 @@
 /*
  * alone.mjs - the library without the servers (-DCAUSEWAY_SERVERS=OFF): it is configured where
  * nothing of the servers' own needs can be found (Clp, DuckDB, cjose; SQLite, libpq,
- * libcurl, zstd), and the example hello builds and answers.
+ * libcurl, zstd, snappy), and the example hello builds and answers.
  * usage: node alone.mjs CMAKE CC CXX
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -14,7 +14,7 @@ const [cmake, cc, cxx] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), "mcp-alone-"));
 const build = join(scratch, "build");
 const packages = ["Clp", "DuckDB", "Cjose"];
-const modules = ["sqlite3", "libpq", "libcurl", "libzstd"];
+const modules = ["sqlite3", "libpq", "libcurl", "libzstd", "snappy"];
 const findings = [];
 let looked = 0;
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { finish, top } from "./tree.mjs";
 
 const FOR_TESTS = ["postgresql", "chromium", "clang", "libcmocka-dev"];
-const FOR_BUILDS = ["cmake", "g++", "libuv1-dev", "libpq-dev", "libzstd-dev"];
+const FOR_BUILDS = ["cmake", "g++", "libuv1-dev", "libpq-dev", "libzstd-dev", "libsnappy-dev"];
 const CLUSTERS = "/etc/postgresql-common/createcluster.conf";
 const scratch = mkdtempSync(join(tmpdir(), "mcp-bootstrap-"));
 const log = join(scratch, "log");

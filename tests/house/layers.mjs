@@ -20,7 +20,7 @@ const LIBRARIES = [
   [/^wslay\//, "wslay"], [/^openssl\//, "openssl"], [/^sqlite3\.h$/, "sqlite"], [/^libpq-fe\.h$/, "libpq"],
   [/^duckdb\.h$/, "duckdb"], [/^cjose\//, "cjose"], [/^curl\//, "curl"], [/^seccomp\.h$/, "seccomp"],
   [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^xxhash\.h$/, "xxhash"], [/^zstd(_errors)?\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
-  [/^toml\+\+\//, "toml++"],
+  [/^toml\+\+\//, "toml++"], [/^snappy-c\.h$/, "snappy"],
 ];
 
 /* C17, POSIX and Linux; for the C++ file also the headers of the language without a suffix. */
@@ -69,7 +69,7 @@ const ROOMS = {
   "lib/mcp": { rooms: [...CORE, "lib/mcp/feature", "lib/mcp/method", "lib/mcp/transport"] },
   public: { rooms: ["lib/base", "lib/json", "lib/schema"], libraries: [] },
   "kit/db": { libraries: ["sqlite", "libpq"] },
-  "kit/columns": { rooms: ["kit/guard", "kit/proc", "kit/flat"], libraries: ["duckdb", "zstd"] },
+  "kit/columns": { rooms: ["kit/guard", "kit/proc", "kit/flat"], libraries: ["duckdb", "zstd", "snappy"] },
   "kit/flat": {},
   "kit/guard": {},
   "kit/jobs": { rooms: ["kit/db"] },
@@ -128,7 +128,7 @@ const ROOMS = {
   "servers/casparian/check": { rooms: casparian("schema") },
   "servers/casparian/guest": { rooms: [] },
   "servers/casparian/plugins": { rooms: casparian("check", "schema") },
-  "servers/casparian/sinks": { rooms: casparian("check", "schema") },
+  "servers/casparian/sinks": { rooms: casparian("check", "schema"), libraries: ["duckdb"] },
   "servers/casparian/query": { rooms: casparian("check", "schema") },
   "servers/casparian/files": { rooms: [], libraries: ["xxhash"] },
   "servers/casparian/jobs": { rooms: casparian("files", "query", "sinks", "plugins", "check", "schema") },

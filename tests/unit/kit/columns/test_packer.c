@@ -51,7 +51,7 @@ static void only_what_becomes_shorter_pays(void **state)
     bool pays = false;
 
     (void)state;
-    assert_int_equal(packer_open(&packer, 3, NULL), MCP_OK);
+    assert_int_equal(packer_open(&packer, PACKER_ZSTD, 3, NULL), MCP_OK);
     for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
         uint64_t value = 0;
         for (size_t at = 0; at < SIZE / 8; at++) {
@@ -71,13 +71,13 @@ static void only_what_becomes_shorter_pays(void **state)
     packer_close(&packer);
 }
 
-static void without_a_level_nothing_pays(void **state)
+static void without_a_codec_nothing_pays(void **state)
 {
     struct packer packer;
     bool pays = true;
 
     (void)state;
-    assert_int_equal(packer_open(&packer, 0, NULL), MCP_OK);
+    assert_int_equal(packer_open(&packer, PACKER_NONE, 0, NULL), MCP_OK);
     memset(bytes, 0, SIZE);
     assert_int_equal(packer_try(&pays, &packer, bytes, SIZE, NULL), MCP_OK);
     assert_false(pays);
@@ -92,7 +92,7 @@ static void levels_have_bounds(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         mcp_error err = MCP_ERROR_INIT;
-        assert_int_equal(packer_open(&packer, wrong[i], &err), MCP_E_PARAMS);
+        assert_int_equal(packer_open(&packer, PACKER_ZSTD, wrong[i], &err), MCP_E_PARAMS);
         assert_non_null(strstr(err.message, "1 to 22"));
         packer_close(&packer);
     }
@@ -102,7 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_becomes_shorter_pays),
-        cmocka_unit_test(without_a_level_nothing_pays),
+        cmocka_unit_test(without_a_codec_nothing_pays),
         cmocka_unit_test(levels_have_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
