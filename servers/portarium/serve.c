@@ -230,6 +230,7 @@ static mcp_status open_gate(struct running *self, serve_setup *setup, mcp_error 
                                         .workspace = workspace,
                                         .agent = agent ? agent : actor->agent_id,
                                         .machine = actor->machine_id,
+                                        .token = token_of_user(),
                                         .host = host,
                                         .upstreams = self->upstreams,
                                         .wait_ms = cli_int(line, "wait", 50) * 1000,

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
@@ -98,6 +99,32 @@ async function gate(self, where, ...args) {
     return client;
 }
 
+/* A line to the plane that can be cut. */
+async function switched(base) {
+    const self = { refused: 0, is_cut: false, sockets: new Set() };
+    const server = net.createServer((socket) => {
+        if (self.is_cut) {
+            self.refused++;
+            socket.destroy();
+            return;
+        }
+        const there = net.connect(Number(new URL(base).port), '127.0.0.1');
+        for (const one of [socket, there]) {
+            self.sockets.add(one);
+            one.on('error', () => {});
+            one.on('close', () => { socket.destroy(); there.destroy(); });
+        }
+        socket.pipe(there).pipe(socket);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    self.base = `http://127.0.0.1:${server.address().port}`;
+    self.cut = () => { self.is_cut = true; self.sockets.forEach((socket) => socket.destroy()); };
+    self.mend = () => { self.is_cut = false; };
+    self.close = () => { self.cut(); server.close(); };
+    return self;
+}
+
 const call = (client, name, args = {}) => client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
 const record = (result) => {
     assert.equal(result.isError, true, JSON.stringify(result));
@@ -147,6 +174,11 @@ for (const where of ['here', 'remote']) {
             assert.equal(record(await call(client, 'read_wrong')).error, 'unknown-outcome');
         });
 
+        test('a block of content without its text is an unknown outcome', async () => {
+            const refused = record(await call(client, 'read_untyped'));
+            assert.deepEqual([refused.error, refused.detail], ['unknown-outcome', 'content block 0 of its result is invalid']);
+        });
+
         test('an error of the tool stays one', async () => {
             const result = await call(client, 'read_failing');
             assert.deepEqual([result.isError, result.content[0].text], [true, 'no such note']);
@@ -185,6 +217,18 @@ for (const where of ['here', 'remote']) {
             const waiting = call(client, 'write_note', { text: 'd' });
             await self.decideNext('RequestChanges');
             assert.equal(record(await waiting).status, 'RequestChanges');
+        });
+
+        test('a call that waits for a decision is answered when the gate is stopped', async () => {
+            const other = await gate(self, where, '--wait', '600');
+            const waiting = call(other, 'write_note', { text: 'stopped' });
+            await until(async () => (await self.approvals('Pending')).length === 1, 'an approval');
+            process.kill(other.pid, 'SIGTERM');
+            assert.equal(record(await waiting).status, 'Pending');
+            await other.close();
+            const again = call(client, 'write_note', { text: 'stopped' });
+            await self.decideNext();
+            assert.equal((await again).content[0].text, 'write_note: stopped');
         });
 
         test('two gates with the same call at once execute it once', async () => {
@@ -325,6 +369,37 @@ describe('a gate of its own', () => {
         assert.equal(record(await call(client, 'write_note', { text: 'late' })).approvalId, refused.approvalId);
         await self.decide(refused.approvalId);
         assert.equal((await call(client, 'write_note', { text: 'late' })).content[0].text, 'write_note: late');
+        await client.close();
+    });
+
+    test('the end of a call is reported when the plane answers again', async () => {
+        const line = await switched(self.base);
+        const client = await gate({ ...self, base: line.base }, 'remote');
+        const waiting = call(client, 'write_slow', { text: 'cut' });
+        const { approvalId } = await self.decideNext();
+        await until(() => self.count('write_slow') === 1, 'the call to arrive');
+        line.cut();
+        fs.writeFileSync(`${self.effects}.go`, '');
+        await until(() => line.refused > 0, 'a report that fails');
+        line.mend();
+        assert.equal((await waiting).content[0].text, 'slow');
+        assert.equal((await self.ask('GET', `${WS}/approvals/${approvalId}`, { token: self.admin })).json.status, 'Executed');
+        await client.close();
+        line.close();
+    });
+
+    test('a token that is revoked while the gate runs calls nothing', async () => {
+        const tokens = (...args) => {
+            const done = spawnSync(program, ['tokens', ...args, '--db', self.db, '--workspace', 'ws-1', '--json'], { encoding: 'utf8' });
+            assert.equal(done.status, 0, done.stderr);
+            return done.stdout;
+        };
+        const made = JSON.parse(tokens('create', '--subject', 'agent-1', '--roles', 'operator', '--agent', 'agent-1', '--owner', 'otto'));
+        const client = await gate({ ...self, agent: made.token }, 'here');
+        assert.ok(!(await call(client, 'read_note', { text: 'valid' })).isError);
+        tokens('revoke', made.id);
+        assert.equal(record(await call(client, 'read_note', { text: 'revoked' })).error, 'unauthorized');
+        assert.ok(!fs.readFileSync(self.effects, 'utf8').includes('"revoked"'));
         await client.close();
     });
 

@@ -26,9 +26,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "CFB1 is used in place
 size_t casparian_kind_width(casparian_kind kind)
 {
     static const uint8_t widths[CASPARIAN_KIND_COUNT] = {
-        [CASPARIAN_KIND_BOOLEAN] = 1,   [CASPARIAN_KIND_INT64] = 8,
-        [CASPARIAN_KIND_FLOAT64] = 8,   [CASPARIAN_KIND_DECIMAL] = 16,
-        [CASPARIAN_KIND_DATE] = 4,      [CASPARIAN_KIND_TIMESTAMP] = 8,
+        [CASPARIAN_KIND_BOOLEAN] = 1,      [CASPARIAN_KIND_INT64] = 8,
+        [CASPARIAN_KIND_FLOAT64] = 8,      [CASPARIAN_KIND_DECIMAL] = 16,
+        [CASPARIAN_KIND_DATE] = 4,         [CASPARIAN_KIND_TIMESTAMP] = 8,
         [CASPARIAN_KIND_TIMESTAMP_TZ] = 8, [CASPARIAN_KIND_TIME] = 8,
         [CASPARIAN_KIND_DURATION] = 8,
     };
@@ -335,9 +335,10 @@ mcp_status casparian_batch_decode(casparian_batch *out, size_t *repaired, mcp_ar
         return damaged(&in, "an unknown version");
     size_t count = read_u16(header + 6), rows = read_u32(header + 8);
     if (rows > CASPARIAN_BATCH_ROWS_MAX || count > CASPARIAN_BATCH_COLUMNS_MAX)
-        return mcp_error_set(err, MCP_E_LIMIT,
-                             "a CFB1 batch of %zu rows and %zu columns; at most %d and %d are legal",
-                             rows, count, CASPARIAN_BATCH_ROWS_MAX, CASPARIAN_BATCH_COLUMNS_MAX);
+        return mcp_error_set(
+            err, MCP_E_LIMIT,
+            "a CFB1 batch of %zu rows and %zu columns; at most %d and %d are legal", rows, count,
+            CASPARIAN_BATCH_ROWS_MAX, CASPARIAN_BATCH_COLUMNS_MAX);
     casparian_vector *columns = mcp_arena_array(arena, count ? count : 1, sizeof *columns);
     if (!columns)
         return no_memory(&in);
@@ -424,8 +425,8 @@ static mcp_status check_form(const casparian_batch *batch, mcp_error *err)
     for (size_t i = 0; i < batch->count; i++) {
         const casparian_vector *vector = &batch->columns[i];
         if (vector->odd_count > 0 || vector->absent)
-            return mcp_error_set(err, MCP_E_PARAMS,
-                                 "column '%s' has cells that CFB1 cannot hold", vector->name);
+            return mcp_error_set(err, MCP_E_PARAMS, "column '%s' has cells that CFB1 cannot hold",
+                                 vector->name);
         if (strlen(vector->name) > UINT16_MAX)
             return mcp_error_set(err, MCP_E_LIMIT, "a column's name is longer than %d bytes",
                                  UINT16_MAX);
@@ -458,5 +459,6 @@ mcp_status casparian_batch_encode(mcp_buf *out, const casparian_batch *batch, mc
     if (out->status == MCP_OK && out->length - begin > CASPARIAN_BATCH_BYTES_MAX)
         return mcp_error_set(err, MCP_E_LIMIT, "a batch longer than %zu bytes",
                              CASPARIAN_BATCH_BYTES_MAX);
-    return out->status == MCP_OK ? MCP_OK : mcp_error_set(err, out->status, "no memory for a batch");
+    return out->status == MCP_OK ? MCP_OK
+                                 : mcp_error_set(err, out->status, "no memory for a batch");
 }

@@ -21,11 +21,12 @@
 
 /* The words that make a column sensitive. Source: casparian's security, 3.4. */
 static const char *const sensitive_words[] = {
-    "password",  "passwd",     "pwd",        "secret",      "key",      "token",
-    "auth",      "credential", "ssn",        "social_security", "credit_card", "creditcard",
-    "ccn",       "card_number", "email",     "phone",       "address",  "ip_address",
-    "ip_addr",   "user_id",    "userid",     "username",    "user_name", "api_key",
-    "apikey",    "private",    "sensitive",  "pii",         "phi",      "hipaa",
+    "password",    "passwd",     "pwd",        "secret",      "key",
+    "token",       "auth",       "credential", "ssn",         "social_security",
+    "credit_card", "creditcard", "ccn",        "card_number", "email",
+    "phone",       "address",    "ip_address", "ip_addr",     "user_id",
+    "userid",      "username",   "user_name",  "api_key",     "apikey",
+    "private",     "sensitive",  "pii",        "phi",         "hipaa",
     "gdpr",
 };
 
@@ -75,14 +76,15 @@ static int read_bounded(const mcp_json *json, const char *name, int standard, in
     if (value >= least && value <= most)
         return (int)value;
     int used = value < least ? least : most;
-    snprintf(text, sizeof text, "redaction.%s was set to %d: it must be %d to %d", name, used, least,
-             most);
+    snprintf(text, sizeof text, "redaction.%s was set to %d: it must be %d to %d", name, used,
+             least, most);
     warn(warnings, text);
     return used;
 }
 
-void casparian_redaction_read(casparian_redaction *out, const casparian_redaction_settings *settings,
-                              const mcp_json *json, mcp_json_writer *warnings)
+void casparian_redaction_read(casparian_redaction *out,
+                              const casparian_redaction_settings *settings, const mcp_json *json,
+                              mcp_json_writer *warnings)
 {
     char text[128];
     casparian_redaction_mode mode = settings->mode;
@@ -96,8 +98,8 @@ void casparian_redaction_read(casparian_redaction *out, const casparian_redactio
     *out = (casparian_redaction){
         .settings = settings,
         .mode = mode,
-        .max_sample_count = read_bounded(json, "max_sample_count", settings->max_sample_count, 0, 20,
-                                         warnings),
+        .max_sample_count = read_bounded(json, "max_sample_count", settings->max_sample_count, 0,
+                                         20, warnings),
         .max_value_length = read_bounded(json, "max_value_length", settings->max_value_length, 1,
                                          1000, warnings),
         .hash_prefix_length = read_bounded(json, "hash_prefix_length", settings->hash_prefix_length,
@@ -183,8 +185,8 @@ static size_t prefix(const char *text, size_t length, size_t count)
 static casparian_redaction_mode mode_of(const casparian_redaction *redaction, bool is_sensitive)
 {
     const casparian_redaction_settings *settings = redaction->settings;
-    bool is_protected = redaction->mode != CASPARIAN_REDACTION_NONE || settings->protect_sensitive ||
-                        settings->floor > CASPARIAN_REDACTION_NONE;
+    bool is_protected = redaction->mode != CASPARIAN_REDACTION_NONE ||
+                        settings->protect_sensitive || settings->floor > CASPARIAN_REDACTION_NONE;
     return is_sensitive && is_protected ? CASPARIAN_REDACTION_HASH : redaction->mode;
 }
 
@@ -237,7 +239,8 @@ static bool shows_numbers(const casparian_redaction *redaction, bool is_sensitiv
 }
 
 void casparian_redact_cell(mcp_json_writer *out, const casparian_redaction *redaction,
-                           bool is_sensitive, const casparian_cell *cell, const casparian_zone *zone)
+                           bool is_sensitive, const casparian_cell *cell,
+                           const casparian_zone *zone)
 {
     mcp_buf text;
     if (cell->kind == CASPARIAN_KIND_STRING) {

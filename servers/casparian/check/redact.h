@@ -67,7 +67,7 @@ typedef struct casparian_redaction {
  *
  * @param json     {"mode"?, "max_sample_count"?, "max_value_length"?, "hash_prefix_length"?}, valid
  *                 by the tool's schema; NULL: the settings
- * @param warnings receives a sentence for each value that was changed, in an open array; may be NULL
+ * @param warnings receives a sentence for each value that was changed, in an open array; or NULL
  */
 void casparian_redaction_read(casparian_redaction *out,
                               const casparian_redaction_settings *settings, const mcp_json *json,

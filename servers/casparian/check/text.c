@@ -80,7 +80,10 @@ static size_t put_duration(char *out, size_t size, int64_t micros)
 static size_t put_number(char *out, size_t size, double number)
 {
     if (!isfinite(number))
-        return (size_t)snprintf(out, size, "%s", isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
+        return (size_t)snprintf(out, size, "%s",
+                                isnan(number) ? "nan"
+                                : number < 0  ? "-inf"
+                                              : "inf");
     for (int digits = 15;; digits++) {
         size_t length = (size_t)snprintf(out, size, "%.*g", digits, number);
         if (digits == 17 || strtod(out, NULL) == number)

@@ -1,5 +1,5 @@
 /**
- * text.h - the text of a value: one form in CSV files, samples, messages and the answers of queries.
+ * text.h - the text of a value: one form in CSV files, samples, messages and answers of queries.
  *
  *     int64, boolean, decimal   -12, true, 12.5000 (always with the digits of its scale)
  *     float64                   the shortest text that reads back as the same number; nan, inf, -inf

@@ -6,7 +6,8 @@
  * a proxy that dies in between leaves it Executing, for a person to end. What was claimed is
  * performed and reported although the client has cancelled its call, as far as the server's end
  * allows: who has approved it must learn how it ended. The result of an upstream is kept with the
- * approval as far as it fits a request to the plane, otherwise its hash is.
+ * approval as far as it fits a request to the plane, otherwise its hash is. While the plane does
+ * not answer, the report is repeated.
  *
  * The plane gets neither arguments that are secret nor their texts in results (proxy/secrets.h).
  */
@@ -15,7 +16,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "gateway/actors.h"
 #include "gateway/wait.h"
 #include "keys/canonical.h"
 #include "mcp/clock.h"
@@ -32,11 +35,16 @@ enum { POLLS_MAX = 8, PAUSE_MS = 1000 };
  * of a result, of at most 16 MiB, against its schema. */
 enum { LAST_MS = 5000, CHECK_STEPS = 50000000, MESSAGE_MAX = 160 };
 
+/* An end is reported again and again for so long, which is less than the time that a call has
+ * besides its waits. */
+enum { REPORT_MS = 25000, REPORT_PAUSE_MS = 1000 };
+
 /* A call on its way, in its arena. */
 typedef struct passing {
     portarium_waiting waiting; /* first, see portarium_plane_waits */
     mcp_call *call;
     portarium_proxy_options *proxy;
+    portarium_actor actor; /* who calls the plane */
     const portarium_upstream_tools *tools;
     const portarium_upstream_tool *tool;
     const mcp_json *arguments, *shown; /* as the plane gets them */
@@ -138,11 +146,11 @@ static mcp_status ask(passing *self, const question *what, portarium_reply *repl
     const portarium_app *app = self->proxy->app;
     mcp_arena *arena = mcp_call_arena(self->call);
     mcp_error *err = mcp_call_error(self->call);
-    portarium_request request = { .actor = &app->local,
+    portarium_request request = { .actor = &self->actor,
                                   .workspace = self->proxy->workspace,
                                   .body = what->body,
                                   .correlation_id = self->correlation_id };
-    portarium_client_call call = { .actor = &app->local,
+    portarium_client_call call = { .actor = &self->actor,
                                    .correlation_id = self->correlation_id,
                                    .deadline_mono_ms = mcp_clock_mono_ms() + PLANE_MS +
                                                        (what->wait ? PART_MS : 0),
@@ -162,6 +170,25 @@ static mcp_status ask(passing *self, const question *what, portarium_reply *repl
     return reply->status < 400 && reply->text
                ? mcp_json_read(answer, arena, reply->text, reply->length, err)
                : MCP_OK;
+}
+
+/* The owner of the token as it is now: it may be revoked, and the agent may have another tier. A
+ * remote plane checks by itself. @param is_valid false: the token is not valid any more */
+static mcp_status read_actor(passing *self, bool *is_valid)
+{
+    portarium_app *app = self->proxy->app;
+    mcp_arena *arena = mcp_call_arena(self->call);
+    mcp_error *err = mcp_call_error(self->call);
+    mcp_principal principal;
+    *is_valid = true;
+    self->actor = app->local;
+    if (!app->plane || !self->proxy->token)
+        return MCP_OK;
+    mcp_status st = portarium_verify_token(&principal, self->proxy->token, arena, app, err);
+    *is_valid = st != MCP_E_NOT_FOUND && st != MCP_E_DENIED;
+    if (!*is_valid)
+        return MCP_OK;
+    return st == MCP_OK ? portarium_actor_read(&self->actor, principal.scopes, arena, err) : st;
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -240,6 +267,26 @@ static mcp_status refuse_pending(passing *self, const char *status)
 /* How a call of the upstream has ended. */
 typedef enum ending { DONE, FAILED, UNKNOWN, UNSENT } ending;
 
+/* Whether a block of content has the texts that its type requires. */
+static bool is_block(const mcp_json *block)
+{
+    static const struct {
+        const char *type, *member;
+    } required[] = { { "text", "text" },         { "image", "data" },
+                     { "image", "mimeType" },    { "audio", "data" },
+                     { "audio", "mimeType" },    { "resource_link", "uri" },
+                     { "resource_link", "name" } };
+    const char *type = mcp_json_get_string(block, "type");
+    if (!type)
+        return false;
+    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
+        if (strcmp(required[i].type, type) == 0 && !mcp_json_get_string(block, required[i].member))
+            return false;
+    }
+    return strcmp(type, "resource") != 0 ||
+           mcp_json_get_string(mcp_json_get(block, "resource"), "uri");
+}
+
 /* Whether the result is a CallToolResult, and what the tool's schema promises. */
 static mcp_status check_result(passing *self, const mcp_json *result, mcp_error *err)
 {
@@ -251,8 +298,9 @@ static mcp_status check_result(passing *self, const mcp_json *result, mcp_error 
     if (!mcp_json_is_array(content))
         return mcp_error_set(err, MCP_E_SCHEMA, "its result has no content");
     for (size_t i = 0; i < mcp_json_count(content); i++) {
-        if (!mcp_json_get_string(mcp_json_item(content, i), "type"))
-            return mcp_error_set(err, MCP_E_SCHEMA, "its result has a block without a type");
+        if (!is_block(mcp_json_item(content, i)))
+            return mcp_error_set(err, MCP_E_SCHEMA, "content block %zu of its result is invalid",
+                                 i);
     }
     if (is_error || !self->tool->output_schema)
         return MCP_OK;
@@ -350,6 +398,17 @@ static bool fits(const mcp_json *value)
     return true;
 }
 
+/* Whether evidence can have a value: its canonical form may be longer than its text, and only
+ * I-JSON has one. */
+static bool has_canonical(const mcp_json *value)
+{
+    mcp_buf text;
+    mcp_buf_init(&text, BODY_MAX);
+    mcp_status st = keys_canonical(&text, value, NULL);
+    mcp_buf_clear(&text);
+    return st == MCP_OK;
+}
+
 /* The hash of a result that is not kept. */
 static mcp_status write_omitted(const mcp_json **out, passing *self, const mcp_buf *result)
 {
@@ -362,7 +421,8 @@ static mcp_status write_omitted(const mcp_json **out, passing *self, const mcp_b
         return st;
     keys_hex(hex, digest);
     begin_object(&text, &json);
-    mcp_write_member_string(&json, "omitted", "the result is too large to be kept");
+    mcp_write_member_string(&json, "omitted",
+                            "the result is too large to be kept, or is not I-JSON");
     mcp_write_member_string(&json, "sha256", hex);
     mcp_write_member_int(&json, "bytes", (int64_t)result->length);
     return end_object(out, self, &text, &json);
@@ -388,11 +448,25 @@ static mcp_status kept_result(const mcp_json **out, passing *self, const mcp_jso
                                    text.length, err);
     if (st == MCP_OK && clean.length <= BODY_MAX && fits(result))
         st = mcp_json_read(out, mcp_call_arena(self->call), clean.data, clean.length, err);
-    else if (st == MCP_OK)
+    if (st == MCP_OK && (!*out || !has_canonical(*out)))
         st = write_omitted(out, self, &clean);
     mcp_buf_clear(&text);
     mcp_buf_clear(&clean);
     return st;
+}
+
+/* Ask until the plane answers, as long as an end is reported. */
+static mcp_status ask_until_answered(passing *self, const question *what, portarium_reply *reply)
+{
+    const mcp_json *ignored = NULL;
+    int64_t until_ms = mcp_clock_mono_ms() + REPORT_MS;
+    for (;;) {
+        mcp_status st = ask(self, what, reply, &ignored);
+        bool is_answered = st != MCP_OK || reply->status < 502 || reply->status > 504;
+        if (is_answered || must_give_up(self) || mcp_clock_mono_ms() + REPORT_PAUSE_MS >= until_ms)
+            return st;
+        usleep(REPORT_PAUSE_MS * 1000);
+    }
 }
 
 /* The report to the plane. @param execution NULL: of a call that needed no approval */
@@ -404,7 +478,7 @@ static mcp_status report(passing *self, const char *execution, ending how, const
     };
     mcp_buf text;
     mcp_json_writer json;
-    const mcp_json *kept = NULL, *body = NULL, *ignored = NULL;
+    const mcp_json *kept = NULL, *body = NULL;
     mcp_status st = kept_result(&kept, self, result);
     if (st != MCP_OK)
         return st;
@@ -424,20 +498,21 @@ static mcp_status report(passing *self, const char *execution, ending how, const
                            .id = execution ? self->approval : self->proposal,
                            .body = body,
                            .must_arrive = true };
-    return ask(self, &end, reply, &ignored);
+    return ask_until_answered(self, &end, reply);
 }
 
-/* Report; a plane that cannot be told is logged. */
-static mcp_status report_end(passing *self, const char *execution, ending how,
-                             const mcp_json *result, const char *message)
+/* Report. A failure is logged: what has happened has happened. */
+static void report_end(passing *self, const char *execution, ending how, const mcp_json *result,
+                       const char *message)
 {
     portarium_reply reply = { .status = 0 };
     mcp_status st = report(self, execution, how, result, message, &reply);
-    if (st == MCP_OK && reply.status >= 400)
+    if (st != MCP_OK || reply.status >= 400)
         mcp_log_write(&self->proxy->app->log, MCP_LOG_WARNING,
                       "the end of a call of %s is not recorded: %s", self->tool->name,
-                      reply.detail ? reply.detail : portarium_client_failed);
-    return st;
+                      st != MCP_OK   ? mcp_call_error(self->call)->message
+                      : reply.detail ? reply.detail
+                                     : portarium_client_failed);
 }
 
 /* Perform the call, report it, answer. The client gets the result also when the plane cannot be
@@ -448,11 +523,8 @@ static mcp_status perform_and_answer(passing *self, const char *execution)
     mcp_error why = MCP_ERROR_INIT;
     ending how = perform(self, execution ? execution : self->proposal, execution != NULL, &result,
                          &why);
-    mcp_status st = how != UNKNOWN || !execution
-                        ? report_end(self, execution, how, result, why.message)
-                        : MCP_OK;
-    if (st != MCP_OK)
-        return st;
+    if (how != UNKNOWN || !execution)
+        report_end(self, execution, how, result, why.message);
     if (result)
         return mcp_call_tool_result(self->call, result);
     if (how == UNKNOWN)
@@ -484,8 +556,8 @@ static mcp_status answer_kept(passing *self, const mcp_json *record)
                                         .approval = self->approval,
                                         .status = "Executed" });
     return refuse(self, &(refusal){ .error = "result-not-kept",
-                                    .detail = "The call was performed; its result was too large "
-                                              "to be kept.",
+                                    .detail = "The call was performed; its result could not be "
+                                              "kept.",
                                     .approval = self->approval,
                                     .status = "Executed" });
 }
@@ -539,7 +611,7 @@ static mcp_status wait_here(passing *self, int64_t left_ms)
     mcp_status st = end_object(&arguments, self, &text, &json);
     if (st != MCP_OK)
         return st;
-    self->request = (portarium_request){ .actor = &app->local,
+    self->request = (portarium_request){ .actor = &self->actor,
                                          .workspace = self->proxy->workspace,
                                          .arguments = arguments,
                                          .correlation_id = self->correlation_id };
@@ -579,7 +651,7 @@ static mcp_status ask_later(passing *self, int64_t left_ms)
     return st == MCP_OK ? MCP_E_DEFERRED : st;
 }
 
-static mcp_status poll_long(passing *self, int64_t left_ms)
+static mcp_status poll_long(passing *self, int64_t left_ms, const char *status)
 {
     char seconds[24];
     portarium_reply reply = { .status = 0 };
@@ -593,16 +665,18 @@ static mcp_status poll_long(passing *self, int64_t left_ms)
     mcp_status st = ask(self, &what, &reply, &approval);
     if (st != MCP_OK)
         return st;
+    if (!approval && should_stop(self->call))
+        return refuse_pending(self, status);
     return approval ? decide(self) : refuse_reply(self, &reply);
 }
 
-static mcp_status wait_there(passing *self, int64_t left_ms)
+static mcp_status wait_there(passing *self, int64_t left_ms, const char *status)
 {
     if (atomic_fetch_add(&self->proxy->polls, 1) >= POLLS_MAX) {
         atomic_fetch_sub(&self->proxy->polls, 1);
         return ask_later(self, left_ms);
     }
-    mcp_status st = poll_long(self, left_ms);
+    mcp_status st = poll_long(self, left_ms, status);
     atomic_fetch_sub(&self->proxy->polls, 1);
     return st;
 }
@@ -615,7 +689,7 @@ static mcp_status wait_for_change(passing *self, const char *status)
     int64_t left_ms = self->wait_until_ms - mcp_clock_mono_ms();
     if (left_ms <= 0 || should_stop(self->call))
         return refuse_pending(self, status);
-    return self->proxy->app->plane ? wait_here(self, left_ms) : wait_there(self, left_ms);
+    return self->proxy->app->plane ? wait_here(self, left_ms) : wait_there(self, left_ms, status);
 }
 
 static mcp_status follow_approval(passing *self, const mcp_json *proposal)
@@ -661,7 +735,12 @@ static mcp_status decide(passing *self)
 {
     portarium_reply reply = { .status = 0 };
     const mcp_json *body = NULL, *proposal = NULL;
-    mcp_status st = write_proposal(&body, self);
+    bool is_valid = false;
+    mcp_status st = read_actor(self, &is_valid);
+    if (st == MCP_OK && !is_valid)
+        return refuse_as(self, "unauthorized", "The token of the gate is not valid any more.");
+    if (st == MCP_OK)
+        st = write_proposal(&body, self);
     const question what = { .operation = "proposeAction", .body = body };
     if (st == MCP_OK)
         st = ask(self, &what, &reply, &proposal);

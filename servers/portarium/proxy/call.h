@@ -27,6 +27,7 @@ typedef struct portarium_proxy_options {
     const char *workspace;
     const char *agent;            /* whose actions the calls are */
     const char *machine;          /* NULL: not said */
+    const char *token;            /* of the local actor; NULL: it has none */
     portarium_host host;          /* its MCP servers and credentials */
     const char *const *upstreams; /* names of servers; several: their tools are NAME__TOOL */
     size_t upstream_count;

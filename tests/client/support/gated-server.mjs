@@ -32,6 +32,7 @@ const tools = [
   { name: "write_secret", inputSchema: { type: "object", properties: { user: { type: "string" }, login: { type: "object", properties: { pin: { type: "string", writeOnly: true } } } } } },
   { name: "read-note", inputSchema: object },
   { name: "read_as_task", inputSchema: object, execution: { taskSupport: "required" } },
+  { name: "read_untyped", inputSchema: object },
   { name: "read_broken", inputSchema: { type: "object", properties: { a: { type: "no such type" } } } },
 ];
 
@@ -60,6 +61,9 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, argumen
     case "write_large":
       return text("x".repeat(64 * 2 ** 10 + 1));
     case "read_hanging":
+      return new Promise(() => {});
+    case "read_untyped": /* written directly: the SDK would refuse it */
+      process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: extra.requestId, result: { content: [{ type: "text", text: 5 }] } })}\n`);
       return new Promise(() => {});
     case "write_dying":
       process.exit(3);

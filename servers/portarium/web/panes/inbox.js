@@ -81,7 +81,8 @@ function answers(schema, form) {
 
 export function inbox({ api, attempt, toast, refresh, go }) {
     const drafts = new Map(); /* approval -> what was typed, kept while the list changes */
-    let current = null, shown = 'open';
+    const approvals = new WeakMap(); /* the form of a decision -> what it decides */
+    let shown = 'open';
 
     function draftOf(id) {
         if (!drafts.has(id))
@@ -106,8 +107,8 @@ export function inbox({ api, attempt, toast, refresh, go }) {
     }
 
     /* Choose, and send where there is a rationale already. */
-    function choose(key) {
-        const { approval, form } = current;
+    function choose(key, form) {
+        const approval = approvals.get(form);
         const draft = draftOf(approval.approvalId);
         draft.choice = key;
         for (const button of form.querySelectorAll('button[data-key]'))
@@ -128,8 +129,9 @@ export function inbox({ api, attempt, toast, refresh, go }) {
             h('div', { class: 'field', hidden: draft.choice === null || draft.choice === 'a' }, h('label', { for: 'reason' }, 'Reason'),
                 h('select', { id: 'reason', name: 'reason' }, h('option', { value: '' }, 'none given'), REASONS.map((reason) => h('option', { value: reason }, reason.replaceAll('-', ' '))))),
             h('div', { class: 'buttons' }, Object.entries(CHOICES).map(([key, [, words]]) =>
-                h('button', { type: 'button', class: key === 'a' ? 'main' : key === 'd' ? 'danger' : '', 'data-key': key, 'aria-pressed': String(draft.choice === key), onclick: () => choose(key) },
+                h('button', { type: 'button', class: key === 'a' ? 'main' : key === 'd' ? 'danger' : '', 'data-key': key, 'aria-pressed': String(draft.choice === key), onclick: () => choose(key, form) },
                     words, ' ', h('kbd', {}, key)))));
+        approvals.set(form, approval);
         form.elements.rationale.value = draft.rationale;
         form.elements.reason.value = draft.reason;
         for (const [name, value] of draft.inputs) {
@@ -145,7 +147,7 @@ export function inbox({ api, attempt, toast, refresh, go }) {
         });
         form.addEventListener('keydown', (event) => {
             if (event.key === 'Enter' && event.ctrlKey && draft.choice)
-                choose(draft.choice);
+                choose(draft.choice, form);
         });
         return form;
     }
@@ -178,7 +180,6 @@ export function inbox({ api, attempt, toast, refresh, go }) {
         const subject = approval.subject ?? {};
         const isOpen = approval.status === 'Pending';
         const form = isOpen ? decisionForm(approval) : null;
-        current = isOpen ? { approval, form } : null;
         return [
             h('header', {}, h('h2', { class: 'text' }, approval.prompt), chip(approval.status)),
             h('h3', {}, 'What will be done'),
@@ -205,7 +206,8 @@ export function inbox({ api, attempt, toast, refresh, go }) {
         key: (approval) => approval.approvalId,
         head: () => h('div', { class: 'filter', role: 'group', 'aria-label': 'Which' }, SHOWN.map(([name, words]) =>
             h('button', { class: 'quiet', 'aria-pressed': String(shown === name), onclick: () => { shown = name; refresh(); } }, words))),
-        row: (approval) => [h('b', {}, oneLine(approval.prompt)), h('span', { class: 'sub' }, chip(approval.status), ` ${oneLine(approval.requestedByUserId ?? '')} `, moment(approval.requestedAtIso))],
+        row: (approval) => [h('b', {}, oneLine(approval.prompt)), h('span', { class: 'sub' }, chip(approval.status), ` ${oneLine(approval.requestedByUserId ?? '')} `, moment(approval.requestedAtIso)),
+            approval.subject?.input === undefined ? null : h('span', { class: 'sub' }, oneLine(JSON.stringify(approval.subject.input)).slice(0, 120))],
         async list() {
             const found = (await api.getIfThere(`/approvals?limit=200${shown === 'open' ? '&status=Pending' : ''}`))?.items ?? [];
             self.count = shown === 'open' ? found.length : found.filter((one) => one.status === 'Pending').length;
@@ -213,9 +215,11 @@ export function inbox({ api, attempt, toast, refresh, go }) {
         },
         detail,
         press(key, id) {
-            if (!CHOICES[key] || current?.approval.approvalId !== id)
+            /* What is on the page counts, not what was read last. */
+            const form = document.querySelector('#detail form.decision[aria-label="Decision"]');
+            if (!CHOICES[key] || approvals.get(form)?.approvalId !== id)
                 return false;
-            choose(key);
+            choose(key, form);
             return true;
         },
     };

@@ -17,12 +17,19 @@
 #include "mcp/hash.h"
 
 /* The protocol's example: id [1, 2, 3] and value ["a", null, "ccc"], and its SHA-256. */
-static const char golden[] =
-    "434642310100020003000000" "1f000000" "020000000200000000000000" "6964"
-    "050100000500000000000000" "76616c7565" "00"
-    "010000000000000002000000000000000300000000000000" "0500000000000000"
-    "00000000010000000100000004000000" "6163636300000000";
-static const char golden_hash[] = "86f20d3a6dad229f9b91dea1453c6fb7adecb069ba15c76dd42530979e6572d3";
+static const char golden[] = "434642310100020003000000"
+                             "1f000000"
+                             "020000000200000000000000"
+                             "6964"
+                             "050100000500000000000000"
+                             "76616c7565"
+                             "00"
+                             "010000000000000002000000000000000300000000000000"
+                             "0500000000000000"
+                             "00000000010000000100000004000000"
+                             "6163636300000000";
+static const char golden_hash[] =
+    "86f20d3a6dad229f9b91dea1453c6fb7adecb069ba15c76dd42530979e6572d3";
 
 #define GOLDEN_SIZE 104
 
@@ -107,15 +114,15 @@ static void test_damage(void **state)
         uint8_t byte;
         mcp_status expected;
     } rows[] = {
-        { 0, 'X', MCP_E_PARSE },  /* the magic */
-        { 4, 2, MCP_E_PARSE },    /* the version */
+        { 0, 'X', MCP_E_PARSE },   /* the magic */
+        { 4, 2, MCP_E_PARSE },     /* the version */
         { 10, 0xFF, MCP_E_LIMIT }, /* the rows */
         { 12, 0x20, MCP_E_PARSE }, /* the length of the descriptors */
-        { 16, 12, MCP_E_PARSE },  /* the type of `id` */
-        { 31, 2, MCP_E_PARSE },   /* the flags of `value` */
-        { 80, 1, MCP_E_PARSE },   /* its first offset */
-        { 84, 9, MCP_E_PARSE },   /* its second one, above the third */
-        { 28, 0, MCP_E_PARSE },   /* NUL in a name */
+        { 16, 12, MCP_E_PARSE },   /* the type of `id` */
+        { 31, 2, MCP_E_PARSE },    /* the flags of `value` */
+        { 80, 1, MCP_E_PARSE },    /* its first offset */
+        { 84, 9, MCP_E_PARSE },    /* its second one, above the third */
+        { 28, 0, MCP_E_PARSE },    /* NUL in a name */
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -158,12 +165,22 @@ static void test_all_kinds(void **state)
         { .name = "b", .type = { .kind = CASPARIAN_KIND_BOOLEAN }, .values = booleans },
         { .name = "i", .type = { .kind = CASPARIAN_KIND_INT64 }, .values = integers },
         { .name = "f", .type = { .kind = CASPARIAN_KIND_FLOAT64 }, .values = numbers },
-        { .name = "d", .type = { .kind = CASPARIAN_KIND_DECIMAL, .decimal = { 38, 4 } }, .values = decimals },
-        { .name = "s", .type = { .kind = CASPARIAN_KIND_STRING }, .offsets = offsets, .bytes = "\xC3\xA9z" },
-        { .name = "x", .type = { .kind = CASPARIAN_KIND_BINARY }, .offsets = offsets, .bytes = "\xFF\0z" },
+        { .name = "d",
+          .type = { .kind = CASPARIAN_KIND_DECIMAL, .decimal = { 38, 4 } },
+          .values = decimals },
+        { .name = "s",
+          .type = { .kind = CASPARIAN_KIND_STRING },
+          .offsets = offsets,
+          .bytes = "\xC3\xA9z" },
+        { .name = "x",
+          .type = { .kind = CASPARIAN_KIND_BINARY },
+          .offsets = offsets,
+          .bytes = "\xFF\0z" },
         { .name = "day", .type = { .kind = CASPARIAN_KIND_DATE }, .values = dates },
         { .name = "ts", .type = { .kind = CASPARIAN_KIND_TIMESTAMP }, .values = integers },
-        { .name = "tz", .type = { .kind = CASPARIAN_KIND_TIMESTAMP_TZ, .zone = "Europe/Berlin" }, .values = integers },
+        { .name = "tz",
+          .type = { .kind = CASPARIAN_KIND_TIMESTAMP_TZ, .zone = "Europe/Berlin" },
+          .values = integers },
         { .name = "t", .type = { .kind = CASPARIAN_KIND_TIME }, .values = integers },
         { .name = "p", .type = { .kind = CASPARIAN_KIND_DURATION }, .values = integers },
         { .name = "n", .type = { .kind = CASPARIAN_KIND_NULL } },
@@ -179,7 +196,8 @@ static void test_all_kinds(void **state)
     mcp_buf_init(&out, 1 << 20);
     assert_int_equal(casparian_batch_encode(&out, &batch, &err), MCP_OK);
     assert_int_equal(out.length % 8, 0);
-    assert_int_equal(casparian_batch_decode(&again, NULL, arena, out.data, out.length, &err), MCP_OK);
+    assert_int_equal(casparian_batch_decode(&again, NULL, arena, out.data, out.length, &err),
+                     MCP_OK);
     assert_int_equal(again.count, count);
     for (size_t i = 0; i < count; i++) {
         const casparian_vector *vector = &again.columns[i];
@@ -210,9 +228,13 @@ static void test_odd_cells(void **state)
     static const int64_t integers[] = { 7, 0, 0 };
     static const uint8_t valid[] = { 1 }, absent[] = { 4 };
     const casparian_odd odds[] = { { 1, { .kind = CASPARIAN_KIND_STRING, .text = { "N/A", 3 } } } };
-    const casparian_vector column = { .name = "i", .type = { .kind = CASPARIAN_KIND_INT64 },
-                                      .valid = valid, .absent = absent, .values = integers,
-                                      .odds = odds, .odd_count = 1 };
+    const casparian_vector column = { .name = "i",
+                                      .type = { .kind = CASPARIAN_KIND_INT64 },
+                                      .valid = valid,
+                                      .absent = absent,
+                                      .values = integers,
+                                      .odds = odds,
+                                      .odd_count = 1 };
     const casparian_batch batch = { .rows = 3, .count = 1, .columns = &column };
     mcp_error err;
     mcp_buf out;
@@ -231,9 +253,9 @@ static void test_odd_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),         cmocka_unit_test(test_cut_at_every_byte),
-        cmocka_unit_test(test_damage),         cmocka_unit_test(test_texts_are_repaired),
-        cmocka_unit_test(test_all_kinds),      cmocka_unit_test(test_odd_cells),
+        cmocka_unit_test(test_golden),    cmocka_unit_test(test_cut_at_every_byte),
+        cmocka_unit_test(test_damage),    cmocka_unit_test(test_texts_are_repaired),
+        cmocka_unit_test(test_all_kinds), cmocka_unit_test(test_odd_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

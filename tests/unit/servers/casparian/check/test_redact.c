@@ -23,7 +23,8 @@ static casparian_redaction policy(casparian_redaction_mode mode)
     return out;
 }
 
-static void expect(const casparian_redaction *how, bool is_sensitive, const char *text, const char *shown)
+static void expect(const casparian_redaction *how, bool is_sensitive, const char *text,
+                   const char *shown)
 {
     mcp_buf out;
     mcp_buf_init(&out, 1 << 16);
@@ -54,7 +55,8 @@ static void test_truncate(void **state)
     expect(&how, false, "abcd", "abcd");
     expect(&how, false, "abcde", "abcd...");
     expect(&how, false, "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9");
-    expect(&how, false, "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9...");
+    expect(&how, false, "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9",
+           "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9...");
     expect(&how, true, "42", "[hash:73475cb4]");
 }
 
@@ -77,7 +79,8 @@ static void test_none_protects_sensitive(void **state)
 
 static void test_policy(void **state)
 {
-    static const char text[] = "{\"mode\":\"none\",\"max_sample_count\":99,\"hash_prefix_length\":1}";
+    static const char text[] =
+        "{\"mode\":\"none\",\"max_sample_count\":99,\"hash_prefix_length\":1}";
     casparian_redaction_settings settings = casparian_redaction_defaults;
     mcp_arena *arena = mcp_arena_new(1 << 16);
     const mcp_json *json = NULL;
@@ -106,9 +109,12 @@ static void test_policy(void **state)
 
 static void test_sensitive_columns(void **state)
 {
-    static const char *const sensitive[] = { "email", "EMAIL", "customer_email", "ssn", "phone_home", "address_street",
-                                             "user_id", "api_key", "home_ip_address_v4", "auth_token" };
-    static const char *const plain[] = { "price", "emails", "authority", "patient_id", "keyboard", "sphinx", "tokens_used2" };
+    static const char *const sensitive[] = { "email",     "EMAIL",      "customer_email",
+                                             "ssn",       "phone_home", "address_street",
+                                             "user_id",   "api_key",    "home_ip_address_v4",
+                                             "auth_token" };
+    static const char *const plain[] = { "price",    "emails", "authority",   "patient_id",
+                                         "keyboard", "sphinx", "tokens_used2" };
     static const char *const more[] = { "cust_*" }, *const fewer[] = { "phone_model" };
     casparian_redaction_settings settings = casparian_redaction_defaults;
     casparian_redaction how = policy(CASPARIAN_REDACTION_HASH);
@@ -127,7 +133,8 @@ static void test_sensitive_columns(void **state)
     assert_false(casparian_redaction_is_sensitive(&how, "phone_model"));
 }
 
-static void expect_cell(const casparian_redaction *how, bool is_sensitive, casparian_cell cell, const char *shown)
+static void expect_cell(const casparian_redaction *how, bool is_sensitive, casparian_cell cell,
+                        const char *shown)
 {
     mcp_json_writer writer;
     mcp_buf out;
@@ -144,16 +151,25 @@ static void test_cells(void **state)
     casparian_redaction how = policy(CASPARIAN_REDACTION_HASH);
     (void)state;
     expect_cell(&how, false, (casparian_cell){ .kind = CASPARIAN_KIND_INT64, .integer = 42 }, "42");
-    expect_cell(&how, true, (casparian_cell){ .kind = CASPARIAN_KIND_INT64, .integer = 42 }, "\"[hash:73475cb4]\"");
-    expect_cell(&how, true, (casparian_cell){ .kind = CASPARIAN_KIND_FLOAT64, .number = 123.5 }, "\"[hash:99de02da]\"");
+    expect_cell(&how, true, (casparian_cell){ .kind = CASPARIAN_KIND_INT64, .integer = 42 },
+                "\"[hash:73475cb4]\"");
+    expect_cell(&how, true, (casparian_cell){ .kind = CASPARIAN_KIND_FLOAT64, .number = 123.5 },
+                "\"[hash:99de02da]\"");
     expect_cell(&how, true, (casparian_cell){ .kind = CASPARIAN_KIND_NULL }, "null");
-    expect_cell(&how, true, (casparian_cell){ .kind = CASPARIAN_KIND_BOOLEAN, .boolean = true }, "true");
-    expect_cell(&how, false, (casparian_cell){ .kind = CASPARIAN_KIND_STRING, .text = { "42", 2 } }, "\"[hash:73475cb4]\"");
-    expect_cell(&how, false, (casparian_cell){ .kind = CASPARIAN_KIND_BINARY, .text = { "42", 2 } }, "\"[hash:73475cb4]\"");
+    expect_cell(&how, true, (casparian_cell){ .kind = CASPARIAN_KIND_BOOLEAN, .boolean = true },
+                "true");
+    expect_cell(&how, false, (casparian_cell){ .kind = CASPARIAN_KIND_STRING, .text = { "42", 2 } },
+                "\"[hash:73475cb4]\"");
+    expect_cell(&how, false, (casparian_cell){ .kind = CASPARIAN_KIND_BINARY, .text = { "42", 2 } },
+                "\"[hash:73475cb4]\"");
     how.mode = CASPARIAN_REDACTION_NONE;
-    expect_cell(&how, false, (casparian_cell){ .kind = CASPARIAN_KIND_BINARY, .text = { "\xFF\0z", 3 } }, "\"/wB6\"");
-    expect_cell(&how, false, (casparian_cell){ .kind = CASPARIAN_KIND_INT64, .integer = INT64_C(9007199254740993) },
-                "\"9007199254740993\"");
+    expect_cell(&how, false,
+                (casparian_cell){ .kind = CASPARIAN_KIND_BINARY, .text = { "\xFF\0z", 3 } },
+                "\"/wB6\"");
+    expect_cell(
+        &how, false,
+        (casparian_cell){ .kind = CASPARIAN_KIND_INT64, .integer = INT64_C(9007199254740993) },
+        "\"9007199254740993\"");
 }
 
 static void test_messages(void **state)
@@ -164,7 +180,8 @@ static void test_messages(void **state)
     (void)state;
     mcp_buf_init(&out, 1 << 12);
     assert_int_equal(casparian_redact_message(&out, &how, text, strlen(text)), MCP_OK);
-    assert_string_equal(out.data, "ValueError: invalid literal for int(): '[hash:73475cb4]' in line 7, it isn't");
+    assert_string_equal(
+        out.data, "ValueError: invalid literal for int(): '[hash:73475cb4]' in line 7, it isn't");
     mcp_buf_clear(&out);
 }
 
@@ -178,12 +195,14 @@ static void test_shapes(void **state)
         { "", "" },
         { "12345", "9{5}" },
         { "\xC3\xA9t\xC3\xA9", "UaU" },
-        { "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1", "a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9\xE2\x80\xA6" },
+        { "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
+          "a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9\xE2\x80\xA6" },
     };
     char shape[CASPARIAN_SHAPE_SIZE];
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(casparian_shape(shape, rows[i].text, strlen(rows[i].text)), strlen(rows[i].shape));
+        assert_int_equal(casparian_shape(shape, rows[i].text, strlen(rows[i].text)),
+                         strlen(rows[i].shape));
         assert_string_equal(shape, rows[i].shape);
     }
 }
@@ -214,32 +233,44 @@ static void test_texts(void **state)
     (void)state;
     expect_text(of(CASPARIAN_KIND_DATE, 19723), NULL, "2024-01-01");
     expect_text(of(CASPARIAN_KIND_DATE, -1), NULL, "1969-12-31");
-    expect_text(of(CASPARIAN_KIND_TIMESTAMP, INT64_C(1700000000000000)), NULL, "2023-11-14T22:13:20");
+    expect_text(of(CASPARIAN_KIND_TIMESTAMP, INT64_C(1700000000000000)), NULL,
+                "2023-11-14T22:13:20");
     expect_text(of(CASPARIAN_KIND_TIMESTAMP, -1), NULL, "1969-12-31T23:59:59.999999");
-    expect_text(of(CASPARIAN_KIND_TIMESTAMP_TZ, INT64_C(1700000000500000)), NULL, "2023-11-14T22:13:20.500000Z");
-    expect_text(of(CASPARIAN_KIND_TIMESTAMP_TZ, INT64_C(1700000000000000)), "Europe/Berlin", "2023-11-14T23:13:20+01:00");
-    expect_text(of(CASPARIAN_KIND_TIMESTAMP_TZ, INT64_C(1700000000000000)), "-03:30", "2023-11-14T18:43:20-03:30");
+    expect_text(of(CASPARIAN_KIND_TIMESTAMP_TZ, INT64_C(1700000000500000)), NULL,
+                "2023-11-14T22:13:20.500000Z");
+    expect_text(of(CASPARIAN_KIND_TIMESTAMP_TZ, INT64_C(1700000000000000)), "Europe/Berlin",
+                "2023-11-14T23:13:20+01:00");
+    expect_text(of(CASPARIAN_KIND_TIMESTAMP_TZ, INT64_C(1700000000000000)), "-03:30",
+                "2023-11-14T18:43:20-03:30");
     expect_text(of(CASPARIAN_KIND_TIME, INT64_C(86399999999)), NULL, "23:59:59.999999");
     expect_text(of(CASPARIAN_KIND_DURATION, INT64_C(-90500000)), NULL, "-PT90.5S");
     expect_text(of(CASPARIAN_KIND_DURATION, 0), NULL, "PT0S");
     expect_text(of(CASPARIAN_KIND_DURATION, INT64_MIN), NULL, "-PT9223372036854.775808S");
     expect_text(of(CASPARIAN_KIND_INT64, INT64_MIN), NULL, "-9223372036854775808");
     expect_text((casparian_cell){ .kind = CASPARIAN_KIND_FLOAT64, .number = 0.1 }, NULL, "0.1");
-    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_FLOAT64, .number = 1.0 / 3 }, NULL, "0.3333333333333333");
-    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_FLOAT64, .number = -1.0 / 0.0 }, NULL, "-inf");
-    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_DECIMAL, .decimal = -5, .scale = 3 }, NULL, "-0.005");
-    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_BOOLEAN, .boolean = false }, NULL, "false");
+    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_FLOAT64, .number = 1.0 / 3 }, NULL,
+                "0.3333333333333333");
+    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_FLOAT64, .number = -1.0 / 0.0 }, NULL,
+                "-inf");
+    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_DECIMAL, .decimal = -5, .scale = 3 }, NULL,
+                "-0.005");
+    expect_text((casparian_cell){ .kind = CASPARIAN_KIND_BOOLEAN, .boolean = false }, NULL,
+                "false");
     expect_text((casparian_cell){ .kind = CASPARIAN_KIND_NULL }, NULL, "");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),     cmocka_unit_test(test_truncate),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_truncate),
         cmocka_unit_test(test_none_protects_sensitive),
-        cmocka_unit_test(test_policy),   cmocka_unit_test(test_sensitive_columns),
-        cmocka_unit_test(test_cells),    cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_sensitive_columns),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
