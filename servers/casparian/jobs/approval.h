@@ -117,6 +117,9 @@ mcp_status casparian_approval_list(const casparian_approval **out, size_t *count
                                    casparian_store *store, mcp_arena *arena, const char *status,
                                    size_t limit, mcp_error *err);
 
+/** Expire what is overdue. @param count how many; may be NULL */
+mcp_status casparian_approval_expire(int64_t *count, casparian_store *store, mcp_error *err);
+
 /** The frozen files of a request, by path. As casparian_job_files. */
 mcp_status casparian_approval_files(const casparian_job_outcome **out, size_t *count,
                                     casparian_store *store, mcp_arena *arena, const char *id,

@@ -47,14 +47,6 @@ typedef struct casparian_job_plugin {
     const mcp_json *ref;       /* {"plugin", "version"?} or {"path"}, as the caller gave it */
 } casparian_job_plugin;
 
-/** An input file as it was found. */
-typedef struct casparian_job_file {
-    const char *path; /* absolute */
-    int64_t size;
-    int64_t mtime_ns;
-    int64_t inode;
-} casparian_job_file;
-
 /** What a job shall do. */
 typedef struct casparian_job_request {
     casparian_job_type type;

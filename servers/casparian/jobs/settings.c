@@ -5,11 +5,13 @@
 
 #include <string.h>
 
-const casparian_plugin_settings *casparian_settings_plugin(const casparian_settings *settings,
-                                                           const char *id)
+enum { MEMORY_MB = 2048 };
+
+int64_t casparian_settings_memory_mb(const casparian_settings *settings, const char *plugin)
 {
-    for (size_t i = 0; i < settings->plugins.count; i++)
-        if (strcmp(settings->plugins.each[i].id, id) == 0)
-            return &settings->plugins.each[i];
-    return NULL;
+    const casparian_plugins_settings *plugins = &settings->plugins;
+    for (size_t i = 0; plugins->each_memory_mb && i < plugins->count; i++)
+        if (strcmp(plugins->each[i].id, plugin) == 0 && plugins->each_memory_mb[i] > 0)
+            return plugins->each_memory_mb[i];
+    return plugins->memory_limit_mb > 0 ? plugins->memory_limit_mb : MEMORY_MB;
 }

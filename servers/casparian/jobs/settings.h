@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plugins/plugin.h"
+
 /** [jobs] */
 typedef struct casparian_jobs_settings {
     int max_concurrent;        /* running jobs in all processes; 0: 1, at most 8 */
@@ -39,23 +41,6 @@ typedef struct casparian_quarantine_settings {
     const char *dir;              /* NULL: that of the output */
 } casparian_quarantine_settings;
 
-/** A variable of a plugin's environment. */
-typedef struct casparian_variable {
-    const char *name, *value;
-} casparian_variable;
-
-/** [plugins.<id>] */
-typedef struct casparian_plugin_settings {
-    const char *id;
-    const char *const *patterns; /* its input files; none: all */
-    size_t pattern_count;
-    const char *isolation; /* "file", "job" or "exec"; NULL: "file" */
-    bool processes;
-    int64_t memory_limit_mb; /* 0: that of [plugins] */
-    const casparian_variable *env;
-    size_t env_count;
-} casparian_plugin_settings;
-
 /** [plugins] */
 typedef struct casparian_plugins_settings {
     const char *python; /* NULL: "python3" */
@@ -68,7 +53,8 @@ typedef struct casparian_plugins_settings {
     int64_t file_timeout_ms;  /* 0: 600,000 */
     int64_t scratch_mb;       /* 0: 64 */
     int64_t output_max_mb;    /* 0: 10,240 */
-    const casparian_plugin_settings *each;
+    const casparian_plugin_settings *each; /* [plugins.<id>] */
+    const int64_t *each_memory_mb; /* memory_limit_mb of each of them, 0: as above; NULL: all */
     size_t count;
 } casparian_plugins_settings;
 
@@ -81,8 +67,7 @@ typedef struct casparian_settings {
     int64_t ephemeral_ttl_days; /* 0: 7 */
 } casparian_settings;
 
-/** The settings of a plugin; NULL: there are none of its own. */
-const casparian_plugin_settings *casparian_settings_plugin(const casparian_settings *settings,
-                                                           const char *id);
+/** The memory of a plugin's processes, in MiB. */
+int64_t casparian_settings_memory_mb(const casparian_settings *settings, const char *plugin);
 
 #endif

@@ -11,6 +11,14 @@
 
 #define CASPARIAN_MAX_FILES 100000
 
+/** An input file as it was found. */
+typedef struct casparian_job_file {
+    const char *path; /* absolute */
+    int64_t size;
+    int64_t mtime_ns;
+    int64_t inode;
+} casparian_job_file;
+
 /** Which files of a directory a run takes. */
 typedef enum casparian_only {
     CASPARIAN_ONLY_ALL,
