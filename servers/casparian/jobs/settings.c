@@ -10,8 +10,8 @@ enum { MEMORY_MB = 2048 };
 int64_t casparian_settings_memory_mb(const casparian_settings *settings, const char *plugin)
 {
     const casparian_plugins_settings *plugins = &settings->plugins;
-    for (size_t i = 0; plugins->each_memory_mb && i < plugins->count; i++)
-        if (strcmp(plugins->each[i].id, plugin) == 0 && plugins->each_memory_mb[i] > 0)
-            return plugins->each_memory_mb[i];
+    for (size_t i = 0; i < plugins->count; i++)
+        if (strcmp(plugins->each[i].id, plugin) == 0 && plugins->each[i].memory_limit_mb > 0)
+            return plugins->each[i].memory_limit_mb;
     return plugins->memory_limit_mb > 0 ? plugins->memory_limit_mb : MEMORY_MB;
 }

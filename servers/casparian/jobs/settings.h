@@ -54,7 +54,6 @@ typedef struct casparian_plugins_settings {
     int64_t scratch_mb;       /* 0: 64 */
     int64_t output_max_mb;    /* 0: 10,240 */
     const casparian_plugin_settings *each; /* [plugins.<id>] */
-    const int64_t *each_memory_mb; /* memory_limit_mb of each of them, 0: as above; NULL: all */
     size_t count;
 } casparian_plugins_settings;
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "schema/definition.h"
 
@@ -45,6 +46,7 @@ typedef struct casparian_plugin_settings {
     size_t env_count;
     casparian_isolation isolation;
     bool may_start_processes; /* `processes = true`: fork and execve are not denied to it */
+    int64_t memory_limit_mb;  /* 0: that of [plugins] */
 } casparian_plugin_settings;
 
 /** A plugin. */
