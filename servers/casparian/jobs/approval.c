@@ -414,6 +414,7 @@ static mcp_status create_job(int64_t *job, casparian_store *store, db_session *s
         .plugin_version = mcp_json_get_string(snapshot, "version"),
         .artifact_hash = mcp_json_get_string(snapshot, "artifact_hash"),
         .plugin_ref = text_of(mcp_json_get(approval->details, "plugin_ref"), arena),
+        .plugin_path = mcp_json_get_string(snapshot, "path"),
         .input_dir = mcp_json_get_string(approval->details, "input_dir"),
         .sink_uri = mcp_json_get_string(snapshot, "sink_uri"),
         .approval_id = approval->id,

@@ -56,6 +56,7 @@ mcp_status casparian_job_create(int64_t *id, int64_t *position, casparian_store 
             .plugin_version = plugin->version,
             .artifact_hash = plugin->artifact_hash,
             .plugin_ref = ref.buf.data,
+            .plugin_path = plugin->path,
             .input_dir = request->input_dir,
             .sink_uri = request->sink_uri,
             .spec = spec.buf.data,

@@ -84,7 +84,7 @@ typedef struct casparian_job {
     casparian_job_state state;
     bool is_stalled; /* derived */
     bool is_cancel_requested;
-    const char *plugin_name, *plugin_version, *artifact_hash;
+    const char *plugin_name, *plugin_version, *plugin_path, *artifact_hash;
     const mcp_json *plugin_ref;
     const char *input_dir, *sink_uri, *approval_id;
     const mcp_json *spec;

@@ -12,6 +12,7 @@ CREATE TABLE cf_api_jobs (
     plugin_name TEXT NOT NULL,
     plugin_version TEXT NOT NULL,
     plugin_ref_json TEXT NOT NULL,
+    plugin_path TEXT, -- of a plugin in development, absolute
     artifact_hash TEXT,
     input_dir TEXT NOT NULL,
     output_sink TEXT,

@@ -91,6 +91,7 @@ mcp_status casparian_job_row_read(casparian_job *out, const db_rows *rows, mcp_a
         .error_message = casparian_row_text(rows, 18, arena, &st),
         .progress_ms = db_int_at(rows, 20),
         .runner = casparian_row_text(rows, 22, arena, &st),
+        .plugin_path = casparian_row_text(rows, 23, arena, &st),
     };
     if (st != MCP_OK)
         return mcp_error_set(err, st, "no memory for a job");

@@ -12,7 +12,7 @@
     "job_id, job_type, status, cancel_requested, plugin_name, plugin_version, artifact_hash, "     \
     "plugin_ref_json, input_dir, output_sink, approval_id, job_spec_json, created_at, "            \
     "started_at, finished_at, timeout_ms, restart_count, error_code, error_message, "              \
-    "progress_json, progress_updated_at, result_json, lease_owner"
+    "progress_json, progress_updated_at, result_json, lease_owner, plugin_path"
 
 /* Read the present row. `stall_ms`: the setting; `now_ms`: of the database's clock. */
 mcp_status casparian_job_row_read(casparian_job *out, const db_rows *rows, mcp_arena *arena,

@@ -51,14 +51,15 @@ static mcp_status insert(int64_t *id, db_session *session, const casparian_jobs_
         db_int(job->priority),
         db_int(timeout_of(settings, job->timeout_ms)),
         db_int(now_ms),
+        db_text(job->plugin_path),
     };
     return st == MCP_OK
                ? casparian_query_int(
                      id, 0, session,
                      "INSERT INTO cf_api_jobs (job_type, status, plugin_name, plugin_version, "
                      "plugin_ref_json, artifact_hash, input_dir, output_sink, approval_id, "
-                     "job_spec_json, priority, timeout_ms, created_at) VALUES ($1, 'queued', $2, "
-                     "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING job_id",
+                     "job_spec_json, priority, timeout_ms, created_at, plugin_path) VALUES ($1, 'queued', $2, "
+                     "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING job_id",
                      values, sizeof values / sizeof values[0], err)
                : st;
 }

@@ -12,6 +12,7 @@ typedef struct casparian_queued {
     const char *type;
     const char *plugin_name, *plugin_version, *artifact_hash;
     const char *plugin_ref; /* JSON */
+    const char *plugin_path;
     const char *input_dir, *sink_uri, *approval_id;
     const char *spec; /* JSON */
     int64_t timeout_ms, priority;
