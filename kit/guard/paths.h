@@ -36,6 +36,16 @@ typedef struct guard guard;
  */
 mcp_status guard_new(guard **out, const char *const *roots, size_t count, mcp_error *err);
 
+/**
+ * Open roots as guard_new does, without some folders below them.
+ *
+ * @param excluded folders that may not be accessed, with everything below, also where they do not
+ *                 exist; a root that is below one is a root all the same
+ * @return as guard_new
+ */
+mcp_status guard_new_without(guard **out, const char *const *roots, size_t count,
+                             const char *const *excluded, size_t excluded_count, mcp_error *err);
+
 /** NULL is fine. */
 void guard_free(guard *all);
 
