@@ -102,6 +102,10 @@ const mcp_json *mcp_arg_json(const mcp_call *call, const char *name);
 /** The tool's or prompt's name as registered; for a resource, the requested URI. */
 const char *mcp_call_name(const mcp_call *call);
 
+/** The id of the request, a string or an integer; NULL for a call that has none, such as that of a
+ *  REST route. */
+const mcp_json *mcp_call_id(const mcp_call *call);
+
 /** The request's params._meta; NULL when absent. */
 const mcp_json *mcp_call_meta(const mcp_call *call);
 

@@ -171,6 +171,11 @@ const char *mcp_call_name(const mcp_call *call)
     return call->request.name ? call->request.name : call->request.method;
 }
 
+const mcp_json *mcp_call_id(const mcp_call *call)
+{
+    return call->request.id;
+}
+
 const mcp_json *mcp_call_meta(const mcp_call *call)
 {
     return call->request.meta;
