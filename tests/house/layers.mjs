@@ -130,7 +130,7 @@ const ROOMS = {
   "servers/casparian/plugins": { rooms: casparian("check", "schema") },
   "servers/casparian/sinks": { rooms: casparian("check", "schema"), libraries: ["duckdb"] },
   "servers/casparian/query": { rooms: casparian("check", "schema") },
-  "servers/casparian/files": { rooms: [], libraries: ["xxhash"] },
+  "servers/casparian/files": { rooms: [] },
   "servers/casparian/jobs": { rooms: casparian("files", "query", "sinks", "plugins", "check", "schema") },
   "servers/casparian/gateway": { rooms: casparian("jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
   "servers/casparian/features": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },

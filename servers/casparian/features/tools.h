@@ -1,0 +1,26 @@
+/**
+ * tools.h - the tools of casparian, in the order in which they are listed.
+ *
+ * A new tool: its file tools/NAME.json, a function in a file of features/, a declaration below, and
+ * a row in tools.c.
+ */
+#ifndef CASPARIAN_FEATURES_TOOLS_H
+#define CASPARIAN_FEATURES_TOOLS_H
+
+#include "gateway/request.h"
+#include "mcp/files.h"
+
+/** Ended by a row without a name. */
+extern const casparian_tool casparian_tools[];
+
+/** features/scan.c */
+casparian_handler casparian_scan_tool;
+
+/** Make the library's table of the tools, in the arena. @return NULL: no memory */
+const mcp_tool *casparian_tool_rows(mcp_arena *arena);
+
+/** Make the table of files without those of tools that have no row, in the arena. @return NULL: no
+ *  memory */
+const mcp_file *casparian_tool_files(const mcp_file *all, mcp_arena *arena);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * main.c - the program casparian.
+ */
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "serve/serve.h"
+#include "shell/commands.h"
+
+static const cli_program program = {
+    .name = "casparian",
+    .version = CAUSEWAY_VERSION,
+    .summary = "turns files into typed tables that a human has approved",
+    .notes = casparian_exit_notes,
+    .options = casparian_common_options,
+    .commands = casparian_commands,
+    .usage_record = "{\"error\":{\"code\":\"invalid_arguments\",\"message\":\"The command line is "
+                    "not valid\",\"context\":null,\"suggestions\":[]}}",
+};
+
+int main(int argc, char **argv)
+{
+    const struct rlimit none = { 0, 0 };
+    /* A core would have values of data in it. */
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)umask(S_IRWXG | S_IRWXO);
+    return serve_main(&program, argc, argv);
+}
