@@ -39,6 +39,7 @@ foreach(server IN LISTS servers)
     file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${app_folders})
     file(GLOB others CONFIGURE_DEPENDS ${folder}/mpi/*.c) # of another program
     list(REMOVE_ITEM core ${app} ${others})
+    list(FILTER core EXCLUDE REGEX "/casparian/(guest/sdk|parsers)/") # of plugins
     list(REMOVE_ITEM app ${folder}/main.c)
     add_library(${server}_core STATIC ${core})
     target_link_libraries(${server}_core PUBLIC ${server_libraries})
@@ -115,4 +116,8 @@ if(TARGET cobre)
     add_custom_command(TARGET cobre POST_BUILD BYPRODUCTS ${second}
         COMMAND ${CMAKE_COMMAND} -E create_symlink cobre ${second})
     install(FILES ${second} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+if(TARGET casparian_app)
+    include(${PROJECT_SOURCE_DIR}/cmake/casparian.cmake)
 endif()
