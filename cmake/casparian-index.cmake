@@ -1,5 +1,6 @@
 # Writes PLUGINS/index.json: the SHA-256 of each file of the plugins that LIST names (lines NAME
-# VERSION RUNTIME, sorted), as {"plugins":[{"name","version","runtime","files":[{"path","sha256"}]}]}.
+# VERSION RUNTIME, sorted), as
+#     {"plugins":[{"name","version","runtime","files":[{"path","sha256"}]}]}
 # Paths are relative to the folder of the plugin, and sorted.
 file(STRINGS ${LIST} lines)
 set(plugins)

@@ -93,8 +93,8 @@ function(casparian_plugin_native name version)
     endif()
 endfunction()
 
-# casparian_plugin_python(<name> <version> <file>...): the plugin of parsers/<name>/, whose files are
-# named relative to that folder; casparian.toml is one of them.
+# casparian_plugin_python(<name> <version> <file>...): the plugin of parsers/<name>/, whose files
+# are named relative to that folder; casparian.toml is one of them.
 function(casparian_plugin_python name version)
     casparian_plugin_place(${name} ${version} python place)
     foreach(file IN LISTS ARGN)

@@ -8,7 +8,7 @@ import { files, finish, text, top } from "./tree.mjs";
 
 const [cc, cxx] = process.argv.slice(2);
 const strict = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Iinclude"];
-const headers = files(/^include\/mcp\/.*\.h$/);
+const headers = files(/^include\/.*\.h$/);
 const findings = [];
 const initializers = headers.flatMap((header) => [...text(header).matchAll(/^#define (MCP_(\w+)_INIT)\b/gm)])
   .filter(([, , type]) => type !== "ZERO")

@@ -19,13 +19,13 @@ const LIBRARIES = [
   [/^simdjson\.h$/, "simdjson"], [/^pcre2\.h$/, "pcre2"], [/^uv\.h$/, "libuv"], [/^llhttp\.h$/, "llhttp"],
   [/^wslay\//, "wslay"], [/^openssl\//, "openssl"], [/^sqlite3\.h$/, "sqlite"], [/^libpq-fe\.h$/, "libpq"],
   [/^duckdb\.h$/, "duckdb"], [/^cjose\//, "cjose"], [/^curl\//, "curl"], [/^seccomp\.h$/, "seccomp"],
-  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^xxhash\.h$/, "xxhash"], [/^zstd(_errors)?\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
+  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^xxhash\.h$/, "xxhash"], [/^zstd(_errors)?\.h$/, "zstd"], [/^zlib\.h$/, "zlib"], [/^mpi\.h$/, "mpi"],
   [/^toml\+\+\//, "toml++"], [/^snappy-c\.h$/, "snappy"],
 ];
 
 /* C17, POSIX and Linux; for the C++ file also the headers of the language without a suffix. */
 const SYSTEM = new RegExp("^(" + [
-  "(assert|ctype|endian|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool",
+  "(assert|ctype|emmintrin|endian|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool",
   "stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|threads|time|uchar|wchar|wctype", "dirent|dlfcn|fcntl|fnmatch",
   "ftw|getopt|glob|grp|langinfo|libgen|link|malloc|netdb|poll|pthread|pwd|regex|sched|semaphore|spawn|strings|syslog",
   "termios|ucontext|unistd|utime|wordexp)\\.h", "(sys|linux|net|netinet|arpa|asm|sanitizer)\\/.*\\.h",
@@ -38,7 +38,9 @@ const core = (...rooms) => [...LOW, "lib/mcp/core", ...rooms.map((room) => `lib/
 const CORE = core("call", "session", "subscriptions", "task", "dispatch");
 
 /* Files that belong to another room than their folder. */
+const PLUGIN_SDK = "include/casparian_plugin.h";
 const FILE_ROOMS = [
+  [/^include\/casparian_plugin\.h$/, "servers/casparian/guest"],
   [/^lib\/mcp\/core\/(dispatch|envelope|session_table)\.[ch]$/, "lib/mcp/core/dispatch"],
   [/^lib\/mcp\/features\.[ch]$/, "lib/mcp/feature"],
   [/^lib\/mcp\/method\.[ch]$/, "lib/mcp/method"],
@@ -135,7 +137,7 @@ const ROOMS = {
   "servers/casparian/gateway": { rooms: casparian("jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
   "servers/casparian/features": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
   "servers/casparian/shell": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
-  "servers/casparian/parsers": { rooms: casparian("guest") },
+  "servers/casparian/parsers": { rooms: casparian("guest"), libraries: ["zlib"] },
   "servers/casparian": {},
   "servers/portarium/language": { rooms: [] },
   "servers/portarium/model": { rooms: portarium("language") },
@@ -159,7 +161,7 @@ const ROOMS = {
   examples: {},
 };
 
-const sources = files(/^(include\/mcp|lib|kit|servers|examples)\/.*\.(c|h|cpp)$/);
+const sources = files(/^(include|lib|kit|servers|examples)\/.*\.(c|h|cpp)$/);
 const known = new Set(sources);
 
 /** The row of a file, by the longest folder that has one. */
@@ -193,7 +195,7 @@ function resolve(from, name) {
 function mayUseRoom(from, path, room) {
   const mine = roomOf(from);
   const public_ = path.startsWith("include/mcp/");
-  if (mine === room)
+  if (mine === room || (path === PLUGIN_SDK && mine === "examples"))
     return true;
   if (mine.startsWith(`${room}/`) && !room.startsWith("lib/mcp") && !ROOMS[mine]?.rooms)
     return true;

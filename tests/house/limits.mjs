@@ -18,7 +18,7 @@ for (const row of rows) {
     findings.push(`${PAGE}: "${cells[0]}" has not five cells with a test in the last`);
   for (const [, path, names] of tests)
     for (const name of names.trim().split(" "))
-      if (!text(path)?.includes(`(${name}`) && !text(path)?.includes(`test(async function ${name}(`))
+      if (![`(${name}`, `test(async function ${name}(`, `def ${name}(`].some((form) => text(path)?.includes(form)))
         findings.push(`${PAGE}: "${cells[0]}": ${path} does not run ${name}`);
 }
 

@@ -8,11 +8,9 @@
 
 static uint8_t width_of(cf_type type)
 {
-    static const uint8_t widths[] = {
-        [CF_BOOLEAN] = 1, [CF_INT64] = 8,     [CF_FLOAT64] = 8,      [CF_DECIMAL] = 16,
-        [CF_DATE] = 4,    [CF_TIMESTAMP] = 8, [CF_TIMESTAMP_TZ] = 8, [CF_TIME] = 8,
-        [CF_DURATION] = 8
-    };
+    static const uint8_t widths[] = { [CF_BOOLEAN] = 1,      [CF_INT64] = 8, [CF_FLOAT64] = 8,
+                                      [CF_DECIMAL] = 16,     [CF_DATE] = 4,  [CF_TIMESTAMP] = 8,
+                                      [CF_TIMESTAMP_TZ] = 8, [CF_TIME] = 8,  [CF_DURATION] = 8 };
 
     return widths[type];
 }

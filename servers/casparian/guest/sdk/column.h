@@ -24,7 +24,7 @@ struct column {
     bool is_used;     /* in the batch (of an open schema) */
     size_t rows_room; /* of what the type uses of values, offsets and valid */
     size_t nulls;
-    uint64_t mark;     /* the row that set the column last */
+    uint64_t mark; /* the row that set the column last */
     uint8_t *values;
     uint32_t *offsets;
     uint8_t *valid;

@@ -218,8 +218,7 @@ static void restart_column(cf_output *output, struct column *column)
     if (output->is_open && !column->is_used && !is_set)
         return;
     cf__column_restart(column, output->rows, has_cell);
-    if (output->is_open && !has_cell &&
-        !cf__column_retype(column, (cf_type)column->declared, 0))
+    if (output->is_open && !has_cell && !cf__column_retype(column, (cf_type)column->declared, 0))
         cf__sink_fail(output->sink, CF_E_NOMEM);
     column->is_used = false;
 }

@@ -12,7 +12,7 @@ enum { CF__STREAM_DATA = 1, CF__STREAM_CONTROL = 2 };
 struct cf_sink {
     cf_write *write;
     void *write_data;
-    cf_status status; /* the first failure; nothing is written after it */
+    cf_status status;   /* the first failure; nothing is written after it */
     cf_output *outputs; /* a list by `next` */
     cf_output *current; /* that has the stream; NULL: none has */
     uint64_t streams;   /* begun */

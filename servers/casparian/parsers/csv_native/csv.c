@@ -26,11 +26,11 @@ struct csv {
     cf_sink *sink;
     cf_output *rejects;
     struct casparian_csv_header header;
-    int64_t line; /* of the next byte */
-    size_t wasted; /* bytes of records that were given up */
-    char delimiter; /* 0: not known yet */
-    bool is_begun;  /* past the byte order mark */
-    bool has_header; /* the columns are known */
+    int64_t line;     /* of the next byte */
+    size_t wasted;    /* bytes of records that were given up */
+    char delimiter;   /* 0: not known yet */
+    bool is_begun;    /* past the byte order mark */
+    bool has_header;  /* the columns are known */
     bool is_skipping; /* the rest of a line that is too long */
     bool has_failed;
     char unescaped[1 << 20];

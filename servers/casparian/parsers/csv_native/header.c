@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "parsers/csv_native/header.h"
+#include "parsers/input/name.h"
 
 static bool is_taken(const struct casparian_csv_header *header, const char *name)
 {
@@ -24,13 +25,13 @@ static bool is_taken(const struct casparian_csv_header *header, const char *name
 /* Append a column of that name, or of that name with a number that makes it unique. */
 static const char *append(struct casparian_csv_header *header, const char *wanted)
 {
-    char name[CASPARIAN_CSV_NAME_MAX + 16];
+    char name[CASPARIAN_NAME_MAX + 16];
 
     snprintf(name, sizeof name, "%s", wanted);
     for (unsigned number = 2; is_taken(header, name); number++)
         snprintf(name, sizeof name, "%s_%u", wanted, number);
-    if (strlen(name) > CASPARIAN_CSV_NAME_MAX)
-        return "a column has a name of more than 128 bytes";
+    if (strlen(name) > CASPARIAN_NAME_MAX)
+        return "the name of a column is longer than 128 bytes";
     size_t index = cf_column_add(header->rows, name, strlen(name));
     char *copy = index == CF_NO_COLUMN ? NULL : strdup(name);
     if (!copy)
@@ -52,18 +53,18 @@ static const char *append_number(struct casparian_csv_header *header, const char
 const char *casparian_csv_header_add(struct casparian_csv_header *header, const char *name,
                                      size_t length)
 {
-    char text[CASPARIAN_CSV_NAME_MAX + 1] = { 0 };
+    char text[CASPARIAN_NAME_MAX + 1];
     const char *reason = NULL;
 
     if (header->count == CF_COLUMNS_MAX)
         return "the first record has more than 2000 columns";
-    if (length > CASPARIAN_CSV_NAME_MAX)
-        return "a column has a name of more than 128 bytes";
-    if (memchr(name, '\0', length))
-        return "the name of a column holds a NUL byte";
-    memcpy(text, name, length);
-    reason = header->is_named && length > 0 ? append(header, text)
-                                            : append_number(header, "c", header->count + 1);
+    if (!header->is_named || length == 0) {
+        reason = append_number(header, "c", header->count + 1);
+    } else {
+        reason = casparian_name_copy(text, &length, name, length);
+        if (!reason)
+            reason = append(header, text);
+    }
     if (!reason)
         header->named++;
     return reason;
@@ -72,10 +73,9 @@ const char *casparian_csv_header_add(struct casparian_csv_header *header, const 
 size_t casparian_csv_header_column(struct casparian_csv_header *header, size_t cell)
 {
     while (cell >= header->count && header->count < CF_COLUMNS_MAX) {
-        const char *reason =
-            header->is_named
-                ? append_number(header, "extra_", header->count + 1 - header->named)
-                : append_number(header, "c", header->count + 1);
+        const char *reason = header->is_named ? append_number(header, "extra_",
+                                                              header->count + 1 - header->named)
+                                              : append_number(header, "c", header->count + 1);
         if (reason)
             return CF_NO_COLUMN;
     }

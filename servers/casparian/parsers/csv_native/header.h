@@ -6,8 +6,6 @@
 
 #include "casparian_plugin.h"
 
-enum { CASPARIAN_CSV_NAME_MAX = 128 }; /* bytes */
-
 struct casparian_csv_header {
     cf_output *rows;
     bool is_named; /* by the first record; false: c1, c2, ... */

@@ -52,7 +52,8 @@ static int feed_plain(const casparian_parser *parser, void *state, cf_sink *sink
         if (!window)
             return fail(sink, "cannot map the file", strerror(errno));
         bool is_last = begin + length == size;
-        size_t used = parser->feed(state, window + (done - begin), length - (done - begin), is_last);
+        size_t used = parser->feed(state, window + (done - begin), length - (done - begin),
+                                   is_last);
         munmap(window, length);
         done = is_last ? size : done + used;
         if (done < size)
@@ -111,7 +112,7 @@ static int feed_unpacked(const casparian_parser *parser, void *state, cf_sink *s
     }
     free(buffer);
     return result == 0 || cf_sink_status(sink) != CF_OK ? result
-                                                         : fail(sink, "cannot unpack the file", why);
+                                                        : fail(sink, "cannot unpack the file", why);
 }
 
 static int feed_packed(const casparian_parser *parser, void *state, cf_sink *sink, int fd,
@@ -146,9 +147,9 @@ static int run_file(const casparian_parser *parser, cf_sink *sink, const char *p
         return fail(sink, "cannot look at the file", strerror(errno));
     if (!S_ISREG(facts.st_mode))
         return fail(sink, "cannot read the file", "it is not a regular file");
-    casparian_source source = { path, facts.st_size,
-                                (int64_t)facts.st_mtim.tv_sec * MICROS +
-                                    facts.st_mtim.tv_nsec / 1000 };
+    casparian_source source = {
+        path, facts.st_size, (int64_t)facts.st_mtim.tv_sec * MICROS + facts.st_mtim.tv_nsec / 1000
+    };
     void *state = parser->open(sink, &source);
     if (!state)
         return 1;

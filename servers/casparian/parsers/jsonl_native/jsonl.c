@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parsers/input/name.h"
 #include "parsers/input/rejects.h"
 #include "parsers/jsonl_native/jsonl.h"
 #include "parsers/jsonl_native/value.h"
@@ -51,14 +52,16 @@ static void set_value(cf_output *rows, size_t column, const struct casparian_jso
 static const char *read_member(struct jsonl *jsonl, struct casparian_json *json)
 {
     struct casparian_json_value value;
-    const char *name = NULL;
+    char name[CASPARIAN_NAME_MAX + 1];
+    const char *text = NULL;
     size_t length = 0;
 
     casparian_json_skip_space(json);
-    if (!casparian_json_string(json, &name, &length))
+    if (!casparian_json_string(json, &text, &length))
         return json->reason;
-    if (length == 0 || length > 128)
-        return "a member has an empty name, or one of more than 128 bytes";
+    const char *reason = casparian_name_copy(name, &length, text, length);
+    if (reason)
+        return reason;
     size_t column = cf_column_add(jsonl->rows, name, length);
     if (column == CF_NO_COLUMN)
         return "the file has more than 2000 different members";

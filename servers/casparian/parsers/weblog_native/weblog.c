@@ -34,20 +34,13 @@ enum {
 };
 
 static const cf_column columns[] = {
-    { "line_number", CF_INT64, 0, 0, NULL },
-    { "remote_host", CF_STRING, 0, 0, NULL },
-    { "ident", CF_STRING, 0, 0, NULL },
-    { "user", CF_STRING, 0, 0, NULL },
-    { "ts", CF_TIMESTAMP_TZ, 0, 0, "UTC" },
-    { "method", CF_STRING, 0, 0, NULL },
-    { "path", CF_STRING, 0, 0, NULL },
-    { "query", CF_STRING, 0, 0, NULL },
-    { "protocol", CF_STRING, 0, 0, NULL },
-    { "status", CF_INT64, 0, 0, NULL },
-    { "bytes", CF_INT64, 0, 0, NULL },
-    { "referer", CF_STRING, 0, 0, NULL },
-    { "user_agent", CF_STRING, 0, 0, NULL },
-    { "__cf_row_id", CF_INT64, 0, 0, NULL },
+    { "line_number", CF_INT64, 0, 0, NULL }, { "remote_host", CF_STRING, 0, 0, NULL },
+    { "ident", CF_STRING, 0, 0, NULL },      { "user", CF_STRING, 0, 0, NULL },
+    { "ts", CF_TIMESTAMP_TZ, 0, 0, "UTC" },  { "method", CF_STRING, 0, 0, NULL },
+    { "path", CF_STRING, 0, 0, NULL },       { "query", CF_STRING, 0, 0, NULL },
+    { "protocol", CF_STRING, 0, 0, NULL },   { "status", CF_INT64, 0, 0, NULL },
+    { "bytes", CF_INT64, 0, 0, NULL },       { "referer", CF_STRING, 0, 0, NULL },
+    { "user_agent", CF_STRING, 0, 0, NULL }, { "__cf_row_id", CF_INT64, 0, 0, NULL },
 };
 
 struct weblog {
@@ -55,7 +48,7 @@ struct weblog {
     cf_output *requests;
     cf_output *rejects;
     int64_t line;
-    bool is_skipping; /* the rest of a line that is too long */
+    bool is_skipping;      /* the rest of a line that is too long */
     char date[DATE_BYTES]; /* of the line before */
     int64_t date_days;
     char unescaped[LINE_BYTES_MAX];
@@ -150,7 +143,8 @@ static bool read_time(struct weblog *log, const char *at, int64_t *micros)
     return true;
 }
 
-/* The bytes before the next blank, which is used too; false: there is none, or nothing before it. */
+/* The bytes before the next blank, which is used too; false: there is none, or nothing before
+ * it. */
 static bool take_word(struct cursor *line, struct span *word)
 {
     const char *blank = memchr(line->at, ' ', (size_t)(line->end - line->at));
@@ -249,7 +243,8 @@ static const char *read_status(struct weblog *log, struct cursor *line)
     cf_set_i64(log->requests, STATUS, status);
     line->at += 4;
     if (take(line, '-'))
-        return line->at == line->end || *line->at == ' ' ? NULL : "the number of bytes is malformed";
+        return line->at == line->end || *line->at == ' ' ? NULL
+                                                         : "the number of bytes is malformed";
     const char *begin = line->at;
     for (; line->at < line->end && *line->at >= '0' && *line->at <= '9'; line->at++)
         if (__builtin_mul_overflow(bytes, 10, &bytes) ||

@@ -34,15 +34,19 @@ static void golden(cf_sink *sink)
 
 static void types(cf_sink *sink)
 {
-    static const cf_column columns[] = {
-        { "nothing", CF_NULL, 0, 0, NULL },      { "flag", CF_BOOLEAN, 0, 0, NULL },
-        { "integer", CF_INT64, 0, 0, NULL },     { "number", CF_FLOAT64, 0, 0, NULL },
-        { "money", CF_DECIMAL, 38, 10, NULL },   { "text", CF_STRING, 0, 0, NULL },
-        { "bytes", CF_BINARY, 0, 0, NULL },      { "day", CF_DATE, 0, 0, NULL },
-        { "wall", CF_TIMESTAMP, 0, 0, NULL },    { "instant", CF_TIMESTAMP_TZ, 0, 0, "Europe/Oslo" },
-        { "clock", CF_TIME, 0, 0, NULL },        { "span", CF_DURATION, 0, 0, NULL },
-        { "universal", CF_TIMESTAMP_TZ, 0, 0, NULL }
-    };
+    static const cf_column columns[] = { { "nothing", CF_NULL, 0, 0, NULL },
+                                         { "flag", CF_BOOLEAN, 0, 0, NULL },
+                                         { "integer", CF_INT64, 0, 0, NULL },
+                                         { "number", CF_FLOAT64, 0, 0, NULL },
+                                         { "money", CF_DECIMAL, 38, 10, NULL },
+                                         { "text", CF_STRING, 0, 0, NULL },
+                                         { "bytes", CF_BINARY, 0, 0, NULL },
+                                         { "day", CF_DATE, 0, 0, NULL },
+                                         { "wall", CF_TIMESTAMP, 0, 0, NULL },
+                                         { "instant", CF_TIMESTAMP_TZ, 0, 0, "Europe/Oslo" },
+                                         { "clock", CF_TIME, 0, 0, NULL },
+                                         { "span", CF_DURATION, 0, 0, NULL },
+                                         { "universal", CF_TIMESTAMP_TZ, 0, 0, NULL } };
     static const cf_schema schema = { columns, 13, "abc", false };
     cf_output *output = cf_output_open(sink, "types", &schema);
 
@@ -56,12 +60,14 @@ static void types(cf_sink *sink)
         cf_set_bool(output, 1, is_first);
         cf_set_i64(output, 2, is_first ? INT64_MIN : INT64_MAX);
         cf_set_f64(output, 3, is_first ? -0.5 : DBL_MAX);
-        cf_set_dec(output, 4, is_first ? -1 : 5421010862427522170, is_first ? UINT64_MAX - 122 : 687399551400673279);
+        cf_set_dec(output, 4, is_first ? -1 : 5421010862427522170,
+                   is_first ? UINT64_MAX - 122 : 687399551400673279);
         set_text(output, 5, is_first ? "Ärger \xF0\x9F\x98\x80" : "");
         cf_set_bin(output, 6, "\0\xFF\1", is_first ? 3 : 0);
         cf_set_date(output, 7, is_first ? -1 : 19000);
         for (size_t column = 8; column <= 12; column++)
-            cf_set_ts(output, column, is_first ? -(int64_t)column : 1700000000000000 + (int64_t)column);
+            cf_set_ts(output, column,
+                      is_first ? -(int64_t)column : 1700000000000000 + (int64_t)column);
         cf_row_commit(output);
     }
 }
@@ -74,7 +80,10 @@ static void limits(cf_sink *sink)
 
     memset(text, 'x', 3 << 20);
     for (int64_t id = 0; id < 20042; id++) {
-        size_t length = id < 20000 ? (size_t)(id % 7) : id < 20040 ? 100000 : id == 20040 ? 3 << 20 : 1;
+        size_t length = id < 20000    ? (size_t)(id % 7)
+                        : id < 20040  ? 100000
+                        : id == 20040 ? 3 << 20
+                                      : 1;
         cf_row_new(output);
         cf_set_i64(output, 0, id);
         if (id % 5 || id >= 20000)

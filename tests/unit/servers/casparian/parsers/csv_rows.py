@@ -132,7 +132,7 @@ class CsvRows(unittest.TestCase):
         self.assertIn("is the delimiter right?", result.errors[0])
 
     def test_headers_that_cannot_be(self):
-        for text, words in (('a,"b\nc\n', "a quote is not closed"), ("a," + "n" * 129 + "\n1,2\n", "more than 128 bytes"),
+        for text, words in (('a,"b\nc\n', "a quote is not closed"), ("a," + "n" * 129 + "\n1,2\n", "longer than 128 bytes"),
                             ("a,b\0\n", "NUL"), (",".join(f"c{number}" for number in range(2001)), "more than 2000 columns")):
             result = self.run_on(text)
             self.assertEqual(result.status, 1)

@@ -141,8 +141,8 @@ class JsonlRows(unittest.TestCase):
                                         '{"a":"%s"}' % ("x" * (8 << 20)), '{"a":1%s}' % ("0" * 400), '{"a":2}']))
         self.assertEqual([row["__cf_row_id"] for row in result.rows["rows"]], [1, 7])
         self.assertEqual([row["error_reason"] for row in result.rows["jsonl_parse_errors"]], [
-            "values are nested deeper than 64", "a member has an empty name, or one of more than 128 bytes",
-            "a member has an empty name, or one of more than 128 bytes", "the line is longer than 8 MiB",
+            "values are nested deeper than 64", "the name of a column is longer than 128 bytes",
+            "the name of a column is empty", "the line is longer than 8 MiB",
             "a number has more than 400 characters"])
 
     def test_long_lines_packed(self):
@@ -157,6 +157,11 @@ class JsonlRows(unittest.TestCase):
         self.assertEqual(len(result.rows["rows"]), 2001)
         self.assertEqual([(row["line_number"], row["error_reason"]) for row in result.rows["jsonl_parse_errors"]],
                          [(2001, "the file has more than 2000 different members")])
+
+    def test_names_are_utf8(self):
+        result = self.run_on(b'{"a\xff\xc3\xa9\xe2\x82":1}\n{"\\u0000":1}')
+        self.assertEqual(result.rows["rows"], [{"a\ufffd\u00e9\ufffd\ufffd": 1, "__cf_row_id": 1}])
+        self.assertEqual([row["error_reason"] for row in result.rows["jsonl_parse_errors"]], ["the name of a column holds a NUL byte"])
 
     def test_byte_order_mark(self):
         self.assertEqual(self.run_on("\ufeff{\"a\":1}\n").rows["rows"], [{"a": 1, "__cf_row_id": 1}])
