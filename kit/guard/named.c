@@ -190,9 +190,8 @@ static mcp_status find(struct found *out, guard_refusal *why, const guard *all, 
         return refuse(why, GUARD_REFUSED_INVALID, path, err);
     if (has_parent_step(path))
         return refuse(why, GUARD_REFUSED_TRAVERSAL, path, err);
-    out->root = guard_canonical(out->place, path)
-                    ? guard__find_root(all, out->place, &out->below)
-                    : NULL;
+    out->root = guard_canonical(out->place, path) ? guard__find_root(all, out->place, &out->below)
+                                                  : NULL;
     if (!out->root)
         return refuse(why,
                       is_lexically_inside(all, path) ? GUARD_REFUSED_LINK : GUARD_REFUSED_OUTSIDE,
@@ -253,8 +252,8 @@ static int open_ancestor(struct found *found, size_t *length)
 }
 
 /* What exists at the target and is no folder; its parent is to be opened. */
-static mcp_status open_parent(int *fd, size_t *length, guard_refusal *why, const struct found *found,
-                              const char *path, mcp_error *err)
+static mcp_status open_parent(int *fd, size_t *length, guard_refusal *why,
+                              const struct found *found, const char *path, mcp_error *err)
 {
     struct stat about = { 0 };
     char parent[PATH_MAX];

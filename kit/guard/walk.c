@@ -78,8 +78,7 @@ static mcp_status read_texts(struct folder *folder, size_t names_left, mcp_error
         errno = 0;
         const struct dirent *entry = readdir(folder->dir);
         if (!entry)
-            return errno == 0 ? MCP_OK
-                              : mcp_error_errno(err, errno, "a directory cannot be read");
+            return errno == 0 ? MCP_OK : mcp_error_errno(err, errno, "a directory cannot be read");
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (folder->count == names_left)

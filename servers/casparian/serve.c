@@ -32,6 +32,10 @@ const cli_option casparian_serve_options[] = {
       .help = "of an answer (default: 10000)" },
     { .name = "audit-log", .type = CLI_STRING, .argument = "FILE",
       .help = "the audit log (default: mcp_audit.ndjson of the home)" },
+    { .name = "state-store", .type = CLI_STRING, .argument = "FILE",
+      .help = "the state (default: state.sqlite of the home)" },
+    { .name = "output", .type = CLI_STRING, .argument = "DIR",
+      .help = "where outputs go by default (default: output of the home)" },
     { .name = "allow-dev-plugins", .type = CLI_FLAG,
       .help = "run plugins that the client names by a path" },
     { .name = "allow-tool-approval", .type = CLI_FLAG,
@@ -90,7 +94,8 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tools");
     self->opened = casparian_app_open(app, setup->line,
                                       CASPARIAN_NEEDS_HOME | CASPARIAN_NEEDS_AUDIT |
-                                          CASPARIAN_NEEDS_ROOTS | CASPARIAN_NEEDS_RATES,
+                                          CASPARIAN_NEEDS_ROOTS | CASPARIAN_NEEDS_RATES |
+                                          CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_WAITS,
                                       err);
     if (self->opened == MCP_OK)
         self->opened = casparian_permissions_check(app->config, casparian_tools, err);

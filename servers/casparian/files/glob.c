@@ -31,8 +31,8 @@ typedef enum node_kind {
 
 struct node {
     node_kind kind;
-    bool begins;        /* NODE_CHAR: a dot that begins a component */
-    uint32_t character; /* folded */
+    bool begins;         /* NODE_CHAR: a dot that begins a component */
+    uint32_t character;  /* folded */
     uint16_t one, other; /* NODE_SPLIT, NODE_JUMP: nodes. NODE_CLASS: its text in `pattern` */
 };
 
@@ -48,7 +48,10 @@ struct casparian_glob {
 static uint32_t next_character(const char *text, size_t *length)
 {
     const unsigned char *at = (const unsigned char *)text;
-    size_t count = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3
+    size_t count = at[0] < 0x80   ? 1
+                   : at[0] < 0xC2 ? 0
+                   : at[0] < 0xE0 ? 2
+                   : at[0] < 0xF0 ? 3
                    : at[0] < 0xF5 ? 4
                                   : 0;
     uint32_t character = count <= 1 ? at[0] : at[0] & (0x7FU >> count);
@@ -185,8 +188,8 @@ static void add_alternatives(struct compiler *self, bool begins, int depth)
 
 static bool is_components(const char *at, bool begins, int depth)
 {
-    bool ends = at[0] && at[1] && (at[2] == '/' || at[2] == '\0' ||
-                                   (depth > 0 && (at[2] == ',' || at[2] == '}')));
+    bool ends = at[0] && at[1] &&
+                (at[2] == '/' || at[2] == '\0' || (depth > 0 && (at[2] == ',' || at[2] == '}')));
     return begins && at[0] == '*' && at[1] == '*' && ends;
 }
 
@@ -343,7 +346,8 @@ static bool is_in_class(const casparian_glob *glob, const struct node *node, uin
     return is_in != is_negated;
 }
 
-static bool takes(const casparian_glob *glob, const struct node *node, uint32_t character, bool begins)
+static bool takes(const casparian_glob *glob, const struct node *node, uint32_t character,
+                  bool begins)
 {
     bool is_hidden = begins && character == '.';
     switch (node->kind) {

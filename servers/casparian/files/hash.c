@@ -78,9 +78,8 @@ static mcp_status add_all(struct hasher *self, int fd, char *piece, bool (*shoul
     }
 }
 
-mcp_status casparian_hash_file(char out[CASPARIAN_SCAN_HASH_SIZE], int fd,
-                               casparian_hash_mode mode, bool (*should_stop)(void *data),
-                               void *data, mcp_error *err)
+mcp_status casparian_hash_file(char out[CASPARIAN_SCAN_HASH_SIZE], int fd, casparian_hash_mode mode,
+                               bool (*should_stop)(void *data), void *data, mcp_error *err)
 {
     struct hasher hasher = { .digest = NULL };
     char *piece = NULL;

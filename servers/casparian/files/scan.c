@@ -30,7 +30,10 @@ struct casparian_scan {
 /* Bytes of UTF-8 that begin at `at`; 0: none. */
 static size_t character_bytes(const unsigned char *at)
 {
-    size_t count = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3
+    size_t count = at[0] < 0x80   ? 1
+                   : at[0] < 0xC2 ? 0
+                   : at[0] < 0xE0 ? 2
+                   : at[0] < 0xF0 ? 3
                    : at[0] < 0xF5 ? 4
                                   : 0;
     for (size_t i = 1; i < count; i++)

@@ -39,8 +39,8 @@ typedef struct casparian_scan_options {
     int depth_max;     /* 0: as deep as a walk can be */
     const char *after; /* a `relative` of an earlier scan: begin after it */
     casparian_hash_mode hash_mode;
-    int64_t hash_budget_ms;           /* of work for hashes, then there are none; 0: no limit */
-    bool (*should_stop)(void *data);  /* NULL: never */
+    int64_t hash_budget_ms;          /* of work for hashes, then there are none; 0: no limit */
+    bool (*should_stop)(void *data); /* NULL: never */
     void *data;
 } casparian_scan_options;
 
@@ -61,8 +61,8 @@ typedef struct casparian_scan_error {
 } casparian_scan_error;
 
 typedef struct casparian_scan_summary {
-    uint64_t scanned; /* names that were looked at */
-    uint64_t skipped; /* what could not be read */
+    uint64_t scanned;                                       /* names that were looked at */
+    uint64_t skipped;                                       /* what could not be read */
     casparian_scan_error errors[CASPARIAN_SCAN_ERRORS_MAX]; /* the first ones */
     size_t error_count;
     bool is_hash_budget_spent; /* some files have no hash */
@@ -90,8 +90,7 @@ const casparian_scan_summary *casparian_scan_result(casparian_scan *self);
  * @param should_stop called for each piece; may be NULL
  * @return MCP_OK; MCP_E_STOPPED; MCP_E_IO; MCP_E_NOMEM
  */
-mcp_status casparian_hash_file(char out[CASPARIAN_SCAN_HASH_SIZE], int fd,
-                               casparian_hash_mode mode, bool (*should_stop)(void *data),
-                               void *data, mcp_error *err);
+mcp_status casparian_hash_file(char out[CASPARIAN_SCAN_HASH_SIZE], int fd, casparian_hash_mode mode,
+                               bool (*should_stop)(void *data), void *data, mcp_error *err);
 
 #endif

@@ -11,12 +11,17 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "gateway/request.h"
 
 #define CLIENTS_MAX 10000
 
 /* The budget of a client that was silent is larger than what a minute gives at once. */
 #define BURST 240
 #define EXPENSIVE_BURST 60
+
+/* All that is in the home. */
+#define NEEDS_HOME                                                                                 \
+    (CASPARIAN_NEEDS_HOME | CASPARIAN_NEEDS_AUDIT | CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_ROOTS)
 
 static mcp_status no_memory(mcp_error *err)
 {
@@ -25,18 +30,23 @@ static mcp_status no_memory(mcp_error *err)
 
 /* ---- the home -------------------------------------------------------------------------------- */
 
+static const char *absolute(const char *path, mcp_arena *arena)
+{
+    char cwd[PATH_MAX] = "";
+    if (!path || path[0] == '/')
+        return path;
+    return getcwd(cwd, sizeof cwd) ? mcp_arena_printf(arena, "%s/%s", cwd, path) : NULL;
+}
+
 /* --home or its variable, else .casparian_flow of the user, else of the current folder. */
 static const char *home_of(const cli_line *line, mcp_arena *arena)
 {
     const char *named = cli_string(line, "home");
     const char *user = getenv("HOME");
-    char cwd[PATH_MAX] = "";
     if (!named)
         named = user && *user ? mcp_arena_printf(arena, "%s/.casparian_flow", user)
                               : ".casparian_flow";
-    if (!named || named[0] == '/')
-        return named;
-    return getcwd(cwd, sizeof cwd) ? mcp_arena_printf(arena, "%s/%s", cwd, named) : NULL;
+    return absolute(named, arena);
 }
 
 const char *casparian_home_path(const casparian_app *app, const char *relative)
@@ -97,8 +107,31 @@ static mcp_status open_audit(casparian_app *app, mcp_error *err)
     mcp_status st = casparian_audit_open(&app->audit, path, &app->config->audit, &app->log, err);
     if (st == MCP_OK || app->config->audit.is_required)
         return st;
-    mcp_log_write(&app->log, MCP_LOG_ERROR, "audit: %s", err ? err->message : "it cannot be opened");
+    mcp_log_write(&app->log, MCP_LOG_ERROR, "audit: %s",
+                  err ? err->message : "it cannot be opened");
     return MCP_OK;
+}
+
+static bool is_over(void *request)
+{
+    return mcp_call_stop(((const casparian_request *)request)->call) != MCP_STOP_NONE;
+}
+
+static mcp_status open_store(casparian_app *app, const cli_line *line, unsigned parts,
+                             mcp_error *err)
+{
+    const casparian_store_options options = {
+        .home = app->home,
+        .path = cli_has(line, "state-store") ? cli_string(line, "state-store") : NULL,
+        .files = app->files,
+        .settings = &app->config->work,
+        .audit = casparian_audit_file(app->audit),
+        .is_audit_required = app->config->audit.is_required,
+        .has_waits = parts & CASPARIAN_NEEDS_WAITS,
+        .is_over = is_over,
+        .log = app->log,
+    };
+    return casparian_store_open(&app->store, &options, err);
 }
 
 /* "/" and the user's whole home are too much to allow by mistake. */
@@ -121,15 +154,14 @@ static mcp_status open_roots(casparian_app *app, const cli_line *line, mcp_error
     const casparian_mcp_settings *mcp = &app->config->mcp;
     bool is_broad = cli_has(line, "allow-broad-root") && cli_flag(line, "allow-broad-root");
     const char **roots = mcp_arena_array(app->arena, mcp->allowed_path_count + 1, sizeof *roots);
-    const char *output = casparian_home_path(app, "output");
-    mcp_status st = roots && output ? make_folder(output, err) : no_memory(err);
+    mcp_status st = roots ? make_folder(app->output, err) : no_memory(err);
     for (size_t i = 0; st == MCP_OK && i < mcp->allowed_path_count; i++) {
         roots[i] = mcp->allowed_paths[i];
         st = is_broad ? MCP_OK : check_breadth(roots[i], err);
     }
     if (st != MCP_OK)
         return st;
-    roots[mcp->allowed_path_count] = output;
+    roots[mcp->allowed_path_count] = app->output;
     return guard_new_without(&app->roots, roots, mcp->allowed_path_count + 1, &app->home, 1, err);
 }
 
@@ -145,11 +177,16 @@ mcp_status casparian_app_open(casparian_app *app, const cli_line *line, unsigned
 {
     app->arena = mcp_arena_new(0);
     app->home = app->arena ? home_of(line, app->arena) : NULL;
-    mcp_status st = app->home ? open_config(app, line, err) : no_memory(err);
-    if (st == MCP_OK && (parts & (CASPARIAN_NEEDS_HOME | CASPARIAN_NEEDS_AUDIT)))
+    const char *output = cli_has(line, "output") ? cli_string(line, "output") : NULL;
+    if (app->home)
+        app->output = output ? absolute(output, app->arena) : casparian_home_path(app, "output");
+    mcp_status st = app->output ? open_config(app, line, err) : no_memory(err);
+    if (st == MCP_OK && (parts & NEEDS_HOME))
         st = open_home(app, err);
     if (st == MCP_OK && (parts & CASPARIAN_NEEDS_AUDIT))
         st = open_audit(app, err);
+    if (st == MCP_OK && (parts & CASPARIAN_NEEDS_STORE))
+        st = open_store(app, line, parts, err);
     if (st == MCP_OK && (parts & CASPARIAN_NEEDS_ROOTS))
         st = open_roots(app, line, err);
     if (st == MCP_OK && (parts & CASPARIAN_NEEDS_RATES))
@@ -164,6 +201,7 @@ void casparian_app_close(casparian_app *app)
     guard_rate_free(app->expensive_rate);
     guard_rate_free(app->rate);
     guard_free(app->roots);
+    casparian_store_close(app->store);
     casparian_audit_close(app->audit);
     casparian_config_free(app->config);
     mcp_arena_free(app->arena);

@@ -13,6 +13,7 @@
 #include "gateway/settings.h"
 #include "guard/named.h"
 #include "guard/rate.h"
+#include "jobs/store.h"
 #include "mcp/files.h"
 #include "mcp/log.h"
 
@@ -23,16 +24,21 @@ enum casparian_parts {
     CASPARIAN_NEEDS_HOME = 1 << 0,  /* the home folder is made when it is missing */
     CASPARIAN_NEEDS_AUDIT = 1 << 1, /* with the home */
     CASPARIAN_NEEDS_ROOTS = 1 << 2, /* the allowed roots; with the home's folder for output */
-    CASPARIAN_NEEDS_RATES = 1 << 3  /* limits of calls */
+    CASPARIAN_NEEDS_RATES = 1 << 3, /* limits of calls */
+    CASPARIAN_NEEDS_STORE = 1 << 4, /* the state, with the home */
+    CASPARIAN_NEEDS_WAITS = 1 << 5 /* the state can wake calls that wait; their data is the request,
+                                       see gateway/request.h */
 };
 
 typedef struct casparian_app {
     mcp_arena *arena;
     const char *home;        /* absolute */
+    const char *output;      /* where outputs go by default, absolute */
     const char *config_path; /* of config.toml */
     casparian_config *config;
     casparian_audit *audit;
-    guard *roots;             /* the folders that clients may name, without the home */
+    casparian_store *store;
+    guard *roots; /* the folders that clients may name, without the home */
     guard_rate *rate, *expensive_rate;
     const casparian_tool *tools; /* ended by a row without a name; NULL: a command of the shell */
     const mcp_file *files;       /* the embedded ones */

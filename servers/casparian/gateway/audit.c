@@ -336,8 +336,7 @@ void casparian_audit_security(casparian_audit *self, const char *rule, const cha
 }
 
 void casparian_audit_server(casparian_audit *self, const char *action,
-                            void (*add)(mcp_json_writer *json, const void *data),
-                            const void *data)
+                            void (*add)(mcp_json_writer *json, const void *data), const void *data)
 {
     mcp_json_writer json;
     mcp_buf line;

@@ -67,7 +67,6 @@ void casparian_audit_refused(casparian_audit *self, const casparian_audit_call *
 
 /** Write a line of the type "server": `add` writes the members after "action". */
 void casparian_audit_server(casparian_audit *self, const char *action,
-                            void (*add)(mcp_json_writer *json, const void *data),
-                            const void *data);
+                            void (*add)(mcp_json_writer *json, const void *data), const void *data);
 
 #endif

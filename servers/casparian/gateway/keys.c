@@ -21,17 +21,29 @@ static const char *const isolations[] = { "file", "job", "exec", NULL };
 #define MS_MAX 604800000 /* a week */
 
 #define TEXT(name_, standard_, flag_)                                                              \
-    { { name_, CONFIG_STRING, 0, 0, NULL }, standard_, flag_, NULL }
+    {                                                                                              \
+        { name_, CONFIG_STRING, 0, 0, NULL }, standard_, flag_, NULL                               \
+    }
 #define CHOICE(name_, standard_, flag_, choices_)                                                  \
-    { { name_, CONFIG_CHOICE, 0, 0, choices_ }, standard_, flag_, NULL }
+    {                                                                                              \
+        { name_, CONFIG_CHOICE, 0, 0, choices_ }, standard_, flag_, NULL                           \
+    }
 #define NUMBER(name_, standard_, flag_, min_, max_)                                                \
-    { { name_, CONFIG_INT, min_, max_, NULL }, standard_, flag_, NULL }
+    {                                                                                              \
+        { name_, CONFIG_INT, min_, max_, NULL }, standard_, flag_, NULL                            \
+    }
 #define PART(name_, standard_)                                                                     \
-    { { name_, CONFIG_NUMBER, 0, 100, NULL }, standard_, NULL, NULL }
+    {                                                                                              \
+        { name_, CONFIG_NUMBER, 0, 100, NULL }, standard_, NULL, NULL                              \
+    }
 #define FLAG(name_, standard_, flag_, variable_)                                                   \
-    { { name_, CONFIG_BOOL, 0, 0, NULL }, standard_, flag_, variable_ }
+    {                                                                                              \
+        { name_, CONFIG_BOOL, 0, 0, NULL }, standard_, flag_, variable_                            \
+    }
 #define LIST(name_)                                                                                \
-    { { name_, CONFIG_STRINGS, 0, 0, NULL }, NULL, NULL, NULL }
+    {                                                                                              \
+        { name_, CONFIG_STRINGS, 0, 0, NULL }, NULL, NULL, NULL                                    \
+    }
 
 /* clang-format off */
 const casparian_key casparian_keys[] = {
@@ -78,9 +90,9 @@ const casparian_key casparian_keys[] = {
     NUMBER("query.threads", "2", NULL, 1, 4),
     FLAG("query.isolate", "true", NULL, NULL),
     FLAG("query.expose_control", "false", NULL, NULL),
-    NUMBER("query.cache_ttl_s", "300", NULL, 0, 86400),
-    NUMBER("query.cache_max_mb", "256", NULL, 0, 1 << 20),
-    NUMBER("query.spool_rows", "100000", NULL, 0, 100000000),
+    NUMBER("query.cache_ttl_s", "300", NULL, 1, 86400),
+    NUMBER("query.cache_max_mb", "256", NULL, 1, 1 << 20),
+    NUMBER("query.spool_rows", "100000", NULL, 1, 100000000),
     TEXT("audit.path", NULL, "audit-log"),
     FLAG("audit.required", "true", NULL, NULL),
     NUMBER("audit.max_bytes", "10485760", NULL, 16384, INT64_C(1) << 40),
@@ -223,10 +235,10 @@ static mcp_status find_value(casparian_value *out, const config *file, const cli
     const char *flag = out->row->flag;
     mcp_status st = MCP_OK;
     if (flag && line && cli_has(line, flag) && cli_given(line, flag)) {
-        out->text = key->type == CONFIG_BOOL   ? "true"
-                    : key->type == CONFIG_INT  ? mcp_arena_printf(arena, "%" PRId64,
-                                                                  cli_int(line, flag, 0))
-                                               : cli_string(line, flag);
+        out->text = key->type == CONFIG_BOOL ? "true"
+                    : key->type == CONFIG_INT
+                        ? mcp_arena_printf(arena, "%" PRId64, cli_int(line, flag, 0))
+                        : cli_string(line, flag);
         out->origin = "command line";
         return MCP_OK;
     }

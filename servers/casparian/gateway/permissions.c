@@ -15,9 +15,9 @@
 
 #define HINT_DISTANCE 6
 
-static const char *const words[] = { [CASPARIAN_ALLOW] = "allow",
-                                     [CASPARIAN_ASK] = "ask",
-                                     [CASPARIAN_DENY] = "deny" };
+static const char *const words[] = {
+    [CASPARIAN_ALLOW] = "allow", [CASPARIAN_ASK] = "ask", [CASPARIAN_DENY] = "deny"
+};
 
 static const mcp_json *entry_of(const casparian_config *config, const casparian_tool *tool)
 {
@@ -113,10 +113,9 @@ static mcp_status check_entry(const char *name, const mcp_json *entry, mcp_error
     for (size_t i = 0; mcp_json_is_object(entry) && i < mcp_json_count(entry); i++) {
         const char *key = mcp_json_name(entry, i, NULL);
         const mcp_json *value = mcp_json_item(entry, i);
-        bool is_known = strcmp(key, "permission") == 0 ? word != NULL
-                        : strcmp(key, "plugins") == 0 || strcmp(key, "sinks") == 0
-                            ? is_list(value)
-                            : false;
+        bool is_known = strcmp(key, "permission") == 0                             ? word != NULL
+                        : strcmp(key, "plugins") == 0 || strcmp(key, "sinks") == 0 ? is_list(value)
+                                                                                   : false;
         if (!is_known)
             return mcp_error_set(err, MCP_E_PARAMS,
                                  "config.toml: mcp.tools.%s.%.63s: a table of a tool has a text "

@@ -88,17 +88,17 @@ mcp_status casparian_refuse_with(casparian_request *request, const casparian_ref
     return st;
 }
 
-mcp_status casparian_refuse(casparian_request *request, casparian_code code,
-                            const char *suggestion, const char *format, ...)
+mcp_status casparian_refuse(casparian_request *request, casparian_code code, const char *suggestion,
+                            const char *format, ...)
 {
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return casparian_refuse_with(request, &(casparian_refusal){ .code = code,
-                                                                .message = message,
-                                                                .suggestion = suggestion });
+    return casparian_refuse_with(
+        request,
+        &(casparian_refusal){ .code = code, .message = message, .suggestion = suggestion });
 }
 
 mcp_status casparian_request_fail(casparian_request *request, mcp_status status,

@@ -17,7 +17,7 @@
  *     }
  *
  * A function that waits without a thread returns MCP_E_DEFERRED, and the code that resumes the call
- * does so with casparian_request_resume. A function that returns another status is answered as
+ * does so with casparian_request_resume. In the waits of the store the data is the request. A function that returns another status is answered as
  * casparian_request_fail says.
  */
 #ifndef CASPARIAN_GATEWAY_REQUEST_H
@@ -81,8 +81,8 @@ mcp_json_writer *casparian_request_result(casparian_request *request);
 size_t casparian_request_room(const casparian_request *request);
 
 /** Refuse the call. @return MCP_OK, so that `return casparian_refuse(...)` ends a function */
-mcp_status casparian_refuse(casparian_request *request, casparian_code code,
-                            const char *suggestion, const char *format, ...) MCP_PRINTF(4, 5);
+mcp_status casparian_refuse(casparian_request *request, casparian_code code, const char *suggestion,
+                            const char *format, ...) MCP_PRINTF(4, 5);
 
 /** The same with details. */
 mcp_status casparian_refuse_with(casparian_request *request, const casparian_refusal *refusal);

@@ -136,8 +136,8 @@ static mcp_status fill_plugin(casparian_plugin_settings *out, const struct whole
                                                           : CASPARIAN_PER_FILE;
     mcp_json_bool(mcp_json_get(table, "processes"), &out->may_start_processes);
     mcp_json_int(mcp_json_get(table, "memory_limit_mb"), &out->memory_limit_mb);
-    mcp_status st = list(&out->patterns, &out->pattern_count, self,
-                         mcp_json_get(table, "patterns"), err);
+    mcp_status st = list(&out->patterns, &out->pattern_count, self, mcp_json_get(table, "patterns"),
+                         err);
     return st == MCP_OK ? fill_env(out, self, mcp_json_get(table, "env"), err) : st;
 }
 
@@ -323,13 +323,13 @@ static void fill_rest(struct whole *self)
 {
     self->config.query = (casparian_query_settings){
         .memory_limit_mb = number(self, "query.memory_limit_mb"),
-        .threads = number(self, "query.threads"),
-        .isolate = flag(self, "query.isolate"),
-        .expose_control = flag(self, "query.expose_control"),
-        .cache_ttl_s = number(self, "query.cache_ttl_s"),
-        .cache_max_mb = number(self, "query.cache_max_mb"),
+        .threads = (int)number(self, "query.threads"),
+        .is_unprotected = !flag(self, "query.isolate"),
+        .cache_ttl_ms = number(self, "query.cache_ttl_s") * 1000,
+        .cache_mb = number(self, "query.cache_max_mb"),
         .spool_rows = number(self, "query.spool_rows"),
     };
+    self->config.query_exposes_control = flag(self, "query.expose_control");
     self->config.audit = (casparian_audit_settings){
         .path = text(self, "audit.path"),
         .is_required = flag(self, "audit.required"),
@@ -398,8 +398,7 @@ static mcp_status read_all(struct whole *self, const char *path, unsigned flags,
 {
     self->arena = mcp_arena_new(0);
     const config_key *keys = self->arena ? file_keys(self->arena) : NULL;
-    self->values = keys ? mcp_arena_array(self->arena, casparian_keys_count(),
-                                          sizeof *self->values)
+    self->values = keys ? mcp_arena_array(self->arena, casparian_keys_count(), sizeof *self->values)
                         : NULL;
     if (!self->values)
         return no_memory(err);

@@ -15,6 +15,7 @@
 #include "guard/audit.h"
 #include "jobs/settings.h"
 #include "plugins/registry.h"
+#include "query/query.h"
 
 /** [trust] */
 typedef struct casparian_trust_settings {
@@ -55,13 +56,6 @@ typedef enum casparian_decide_mode {
     CASPARIAN_DECIDE_ALLOW   /* decides directly */
 } casparian_decide_mode;
 
-/** [query] */
-typedef struct casparian_query_settings {
-    int64_t memory_limit_mb, threads;
-    bool isolate, expose_control;
-    int64_t cache_ttl_s, cache_max_mb, spool_rows;
-} casparian_query_settings;
-
 /** [audit] */
 typedef struct casparian_audit_settings {
     const char *path; /* NULL: mcp_audit.ndjson in the home */
@@ -81,7 +75,8 @@ typedef struct casparian_config {
     casparian_mcp_settings mcp;
     casparian_decide_mode decide;
     casparian_redaction_settings redaction;
-    casparian_query_settings query;
+    casparian_query_settings query; /* [query], but for the folder of its cache */
+    bool query_exposes_control;
     casparian_audit_settings audit;
     const casparian_sink_setting *sinks;
     size_t sink_count;

@@ -27,7 +27,7 @@
 
 /** A committed file, or the rows of one job in a table of a DuckDB file. Texts are borrowed. */
 typedef struct casparian_catalog_file {
-    const char *output;      /* also of a quarantine: without "_quarantine" */
+    const char *output; /* also of a quarantine: without "_quarantine" */
     bool is_quarantine;
     const char *format;      /* "parquet", "csv" or "duckdb" */
     const char *location;    /* the path of the file, without "#TABLE" */

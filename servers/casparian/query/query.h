@@ -49,10 +49,10 @@
 #define CASPARIAN_QUERY_TIMEOUT_MIN_MS 100
 #define CASPARIAN_QUERY_TIMEOUT_MAX_MS 300000
 #define CASPARIAN_QUERY_PARAMS_MAX 100
-#define CASPARIAN_QUERY_RUNNING_MAX 8   /* queries of one casparian_query at a time */
-#define CASPARIAN_QUERY_FILES_MAX 4096  /* that one statement can need */
+#define CASPARIAN_QUERY_RUNNING_MAX 8  /* queries of one casparian_query at a time */
+#define CASPARIAN_QUERY_FILES_MAX 4096 /* that one statement can need */
 #define CASPARIAN_QUERY_AVAILABLE_MAX 50
-#define CASPARIAN_QUERY_CELL_MAX 8192   /* bytes of a value in an answer, beyond which it is cut */
+#define CASPARIAN_QUERY_CELL_MAX 8192 /* bytes of a value in an answer, beyond which it is cut */
 #define CASPARIAN_QUERY_SPOOL_MAX ((size_t)64 << 20) /* bytes of one result that is kept */
 
 /** Room for a cursor with its NUL. */
@@ -108,10 +108,10 @@ typedef struct casparian_query_request {
 
 /** Why a query failed. In the arena. */
 typedef struct casparian_query_failure {
-    const char *code;    /* "sql_not_allowed", "sql_error", "query_timeout", "store_error",
+    const char *code;             /* "sql_not_allowed", "sql_error", "query_timeout", "store_error",
                             "invalid_arguments", "not_found" (a cursor), "queue_full", "cancelled"
                             or "internal" */
-    const char *message; /* at most 2,000 bytes; paths are reduced to base names */
+    const char *message;          /* at most 2,000 bytes; paths are reduced to base names */
     const char *suggestion;       /* NULL: none */
     const char *const *available; /* of a table that does not exist: names of views, at most
                                      CASPARIAN_QUERY_AVAILABLE_MAX */
@@ -161,7 +161,7 @@ const casparian_query_facts *casparian_query_result_facts(const casparian_query_
 /** What casparian_query_write_rows has written. */
 typedef struct casparian_query_written {
     size_t rows;
-    size_t cut_cells;   /* values longer than CASPARIAN_QUERY_CELL_MAX, cut there with "…" */
+    size_t cut_cells;    /* values longer than CASPARIAN_QUERY_CELL_MAX, cut there with "…" */
     bool is_out_of_room; /* `bytes_max` came before the end of the page */
 } casparian_query_written;
 

@@ -29,7 +29,7 @@ int casparian_shell_open(casparian_app *app, const cli_line *line, unsigned part
 typedef struct casparian_shell_failure {
     casparian_code code;
     const char *message;
-    const char *context;     /* what it was about */
+    const char *context;        /* what it was about */
     const char *suggestions[4]; /* what to try, ended by NULL */
 } casparian_shell_failure;
 
