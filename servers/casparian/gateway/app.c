@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "gateway/request.h"
 
 #define CLIENTS_MAX 10000
 
@@ -112,11 +111,6 @@ static mcp_status open_audit(casparian_app *app, mcp_error *err)
     return MCP_OK;
 }
 
-static bool is_over(void *request)
-{
-    return mcp_call_stop(((const casparian_request *)request)->call) != MCP_STOP_NONE;
-}
-
 static mcp_status open_store(casparian_app *app, const cli_line *line, unsigned parts,
                              mcp_error *err)
 {
@@ -128,7 +122,7 @@ static mcp_status open_store(casparian_app *app, const cli_line *line, unsigned 
         .audit = casparian_audit_file(app->audit),
         .is_audit_required = app->config->audit.is_required,
         .has_waits = parts & CASPARIAN_NEEDS_WAITS,
-        .is_over = is_over,
+        .is_over = app->is_over,
         .log = app->log,
     };
     return casparian_store_open(&app->store, &options, err);
