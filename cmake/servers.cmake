@@ -86,6 +86,11 @@ if(TARGET cobre_app AND CAUSEWAY_MPI)
     endif()
 endif()
 
+# What runs inside the guests of casparian's Python plugins.
+if(TARGET casparian_core)
+    mcp_embed(casparian_core NAME casparian_guest_files ROOT ${PROJECT_SOURCE_DIR}/servers/casparian/guest FILES *.py)
+endif()
+
 # The templates of `cobre init`: example cases, without the CSV files that their Parquet files are
 # made of.
 if(TARGET cobre_app)

@@ -1,0 +1,345 @@
+"""rows.py - rows of a Python plugin as frames: the form of each cell, and payloads of one output.
+
+Rows are collected per output, and sent at 5,000 rows or 1 MiB. They are converted in small pieces,
+column by column: a column of strings, numbers within 64 bits and None needs no work per cell but
+the JSON encoder's own.
+"""
+
+import binascii
+import collections.abc
+import datetime
+import decimal
+import enum
+import json
+import math
+import os
+import threading
+
+END, ERROR, LOG = 0, 0xFFFFFFFF, 0xFFFFFFFE
+OUTPUT_START, OUTPUT_END, METRICS = 0xFFFFFFFD, 0xFFFFFFFC, 0xFFFFFFFB
+OUTPUT_META, READY, EXIT = 0xFFFFFFFA, 0xFFFFFFF9, 0xFFFFFFF8
+
+LEVEL_WARN = 4
+PAYLOAD_MAX = 100 << 20
+PAYLOAD_ROWS, PAYLOAD_BYTES = 5000, 1 << 20
+PIECE_BYTES, PIECE_ROWS = 64 << 10, 1024
+LOG_MAX = 64 << 10
+MIXED_ROWS = 64  # below so many rows, rows with other keys join a payload as objects
+INT_MAX = (1 << 63) - 1
+DIGITS_MAX = 38
+
+Mapping = collections.abc.Mapping
+
+
+class Unsupported(Exception):
+    """A cell has no form in a table."""
+
+
+class TooLarge(Exception):
+    """Rows do not fit into a frame."""
+
+
+# ---- cells ----------------------------------------------------------------------------------------
+
+encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False,
+                               allow_nan=False).encode
+encode_nested = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+EPOCH = datetime.datetime(1970, 1, 1)
+EPOCH_UTC = EPOCH.replace(tzinfo=datetime.timezone.utc)
+EPOCH_DAY = EPOCH.toordinal()
+MICROSECOND = datetime.timedelta(microseconds=1)
+NONE_TYPE = type(None)
+PLAIN = frozenset((str, bool, NONE_TYPE))
+NUMBERS = PLAIN | {int, float}
+zone_names = {}
+
+
+def int_cell(value, warn):
+    if -INT_MAX - 1 <= value <= INT_MAX:
+        return value
+    if value.bit_length() > 4096:
+        raise Unsupported(f"an integer of {value.bit_length()} bits")
+    text = str(value)
+    if len(text.lstrip("-")) <= DIGITS_MAX:
+        return {"$n": text}
+    warn("integers of more than 38 digits are sent as strings")
+    return text
+
+
+def float_cell(value, warn):
+    if math.isfinite(value):
+        return value
+    return {"$f": "nan" if value != value else "inf" if value > 0 else "-inf"}
+
+
+def decimal_cell(value, warn):
+    if not value.is_finite():
+        warn("a Decimal that is not finite is sent as null")
+        return None
+    if abs(value.adjusted()) > 1000:
+        warn("decimals of more than 38 digits are sent as strings")
+        return str(value)
+    text = format(value, "f")
+    if len(text) > DIGITS_MAX and sum(map(str.isdigit, text.lstrip("-0."))) > DIGITS_MAX \
+            or len(text) - text.find(".") - 1 > DIGITS_MAX and "." in text:
+        warn("decimals of more than 38 digits are sent as strings")
+        return text
+    return {"$n": text}
+
+
+def zone_name(value):
+    zone = value.tzinfo
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if isinstance(name, str):
+        return name
+    seconds = round(value.utcoffset().total_seconds())
+    if seconds == 0:
+        return "UTC"
+    minutes = abs(seconds) // 60
+    return f"{'-' if seconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+
+
+def datetime_cell(value, warn):
+    zone = value.tzinfo
+    if zone is None or value.utcoffset() is None:
+        since = (value if zone is None else value.replace(tzinfo=None)) - EPOCH
+        return {"$ts": (since.days * 86400 + since.seconds) * 1000000 + since.microseconds}
+    name = zone_names.get(zone)
+    if name is None:
+        name = zone_name(value)
+        if getattr(zone, "key", None) or type(zone) is datetime.timezone:
+            zone_names[zone] = name
+    since = value - EPOCH_UTC
+    return {"$tz": [(since.days * 86400 + since.seconds) * 1000000 + since.microseconds, name]}
+
+
+def date_cell(value, warn):
+    return {"$d": value.toordinal() - EPOCH_DAY}
+
+
+def time_cell(value, warn):
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second
+    return {"$t": seconds * 1000000 + value.microsecond}
+
+
+def duration_cell(value, warn):
+    micros = value // MICROSECOND
+    if not -INT_MAX - 1 <= micros <= INT_MAX:
+        raise Unsupported(f"a timedelta of {value.days} days")
+    return {"$dur": micros}
+
+
+def bytes_cell(value, warn):
+    return {"$b": binascii.b2a_base64(value, newline=False).decode()}
+
+
+def nested_cell(value, warn):
+    warn("nested values are sent as JSON text")
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=repr)
+    elif not isinstance(value, (dict, list, tuple)):
+        value = dict(value)
+    try:
+        return encode_nested(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Unsupported(f"a nested value that is no JSON: {error}") from None
+
+
+def plain_cell(value, warn):
+    return value
+
+
+CELLS = {
+    NONE_TYPE: plain_cell, bool: plain_cell, str: plain_cell, int: int_cell, float: float_cell,
+    decimal.Decimal: decimal_cell, datetime.datetime: datetime_cell, datetime.date: date_cell,
+    datetime.time: time_cell, datetime.timedelta: duration_cell, bytes: bytes_cell,
+    bytearray: bytes_cell, memoryview: bytes_cell, dict: nested_cell, list: nested_cell,
+    tuple: nested_cell, set: nested_cell, frozenset: nested_cell,
+}
+# Subclasses, after the types above: the order matters for datetime and date.
+BASES = (
+    (str, lambda value, warn: str.__str__(value)), (int, lambda value, warn: int_cell(int(value), warn)),
+    (float, lambda value, warn: float_cell(float(value), warn)), (decimal.Decimal, decimal_cell),
+    (datetime.datetime, datetime_cell), (datetime.date, date_cell), (datetime.time, time_cell),
+    (datetime.timedelta, duration_cell), ((bytes, bytearray), bytes_cell),
+    ((Mapping, list, tuple, set, frozenset), nested_cell),
+)
+
+
+def other_cell(value, warn):
+    """A value whose type is none of CELLS."""
+    kind = type(value)
+    if kind.__name__ in ("NaTType", "NAType"):
+        return None
+    if isinstance(value, enum.Enum):
+        return cell(value.value, warn)
+    if kind.__module__.split(".")[0] == "numpy" and hasattr(value, "item"):
+        plain = value.item()
+        if type(plain) is not kind:
+            return cell(plain, warn)
+    for base, convert in BASES:
+        if isinstance(value, base):
+            return convert(value, warn)
+    raise Unsupported(f"a value of type {kind.__name__}")
+
+
+def cell(value, warn):
+    return CELLS.get(type(value), other_cell)(value, warn)
+
+
+def column_cells(values, warn):
+    """The cells of a column; `values` itself where nothing has to change."""
+    kinds = set(map(type, values))
+    if kinds <= PLAIN:
+        return values
+    if kinds <= NUMBERS:
+        for value in values:
+            kind = type(value)
+            if kind is int and not -INT_MAX - 1 <= value <= INT_MAX \
+                    or kind is float and not math.isfinite(value):
+                break
+        else:
+            return values
+    if len(kinds) == 1:
+        convert = CELLS.get(kinds.pop(), other_cell)
+        return [convert(value, warn) for value in values]
+    find = CELLS.get
+    return [find(type(value), other_cell)(value, warn) for value in values]
+
+
+# ---- frames ---------------------------------------------------------------------------------------
+
+def u32(number):
+    return number.to_bytes(4, "big")
+
+
+def write_all(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def json_bytes(value):
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
+
+class Frames:
+    """Writes whole frames; threads of the plugin may log while rows are written."""
+
+    def __init__(self, fd):
+        self.fd, self.lock = fd, threading.Lock()
+
+    def send(self, *parts):
+        data = b"".join(parts)
+        with self.lock:
+            write_all(self.fd, data)
+
+    def send_json(self, signal_number, value):
+        data = json_bytes(value)
+        self.send(u32(signal_number), u32(len(data)), data)
+
+    def log(self, level, text):
+        data = text.encode("utf-8", "replace")
+        if len(data) > LOG_MAX:
+            data = data[:LOG_MAX].decode("utf-8", "ignore").encode()
+        self.send(u32(LOG), bytes((level,)), u32(len(data)), data)
+
+
+class Stream:
+    """The rows of one output on their way. `values` are rows with the names `names`; in a mixed
+    payload `names` is None and `values` are dicts."""
+
+    def __init__(self, frames, index, name, table):
+        self.frames, self.index, self.name = frames, index, name
+        self.count = 0  # of all rows
+        self.names, self.values = None, []
+        self.pieces, self.piece_rows = [], MIXED_ROWS
+        self.rows, self.bytes = 0, 0  # of `pieces`
+        self.is_mixed = False
+        self.warned = set()
+        frames.send_json(OUTPUT_META, {"index": index, "name": name, "table": table})
+
+    def warn_for(self, column):
+        def warn(text):
+            if (column, text) not in self.warned and len(self.warned) < 1000:
+                self.warned.add((column, text))
+                self.frames.log(LEVEL_WARN, f"output {self.name}, column {column}: {text}")
+        return warn
+
+    def add(self, row):
+        """Take a row. Its values are copied at once: a plugin may use one dict for all rows."""
+        if self.is_mixed:
+            self.check_names(row)
+            self.values.append(dict(row))
+        else:
+            names = tuple(row)
+            if names != self.names and not self.change_names(names):
+                self.values.append(dict(row))
+            else:
+                self.values.append(tuple(row.values()))
+        self.count += 1
+        if len(self.values) >= self.piece_rows:
+            self.encode()
+            if self.rows >= PAYLOAD_ROWS or self.bytes >= PAYLOAD_BYTES:
+                self.flush()
+
+    def change_names(self, names):
+        """Go on with rows of other keys. Returns False where the payload is mixed from now on."""
+        self.check_names(names)
+        if self.names is not None and (self.values or self.pieces):
+            if not self.pieces and len(self.values) < MIXED_ROWS:
+                self.values = [dict(zip(self.names, row)) for row in self.values]
+                self.is_mixed, self.names = True, None
+                return False
+            self.flush()
+        self.names = names
+        return True
+
+    def check_names(self, names):
+        for name in names:
+            if type(name) is not str:
+                raise TypeError(f"output {self.name}: the name of a column is a "
+                                f"{type(name).__name__}: {name!r}"[:300])
+
+    def convert(self, name, values):
+        try:
+            return column_cells(values, self.warn_for(name))
+        except Unsupported as error:
+            raise Unsupported(f"output {self.name}, column {name}: {error}") from None
+
+    def encode(self):
+        """Turn `values` into a piece of JSON."""
+        if not self.values:
+            return
+        if self.is_mixed:
+            rows = [{name: self.convert(name, (row[name],))[0] for name in row}
+                    for row in self.values]
+        else:
+            before = list(zip(*self.values))
+            after = [self.convert(name, column) for name, column in zip(self.names, before)]
+            changed = any(a is not b for a, b in zip(after, before))
+            rows = list(zip(*after)) if changed else self.values
+        piece = encode_json(rows)[1:-1].encode("utf-8", "replace")
+        self.pieces.append(piece)
+        self.rows += len(rows)
+        self.bytes += len(piece)
+        self.piece_rows = max(1, min(PIECE_ROWS, PIECE_BYTES * len(rows) // (len(piece) + 1)))
+        self.values = []
+
+    def flush(self):
+        """Send what there is, and begin a new payload."""
+        self.encode()
+        if self.pieces:
+            head = b'CFJ1{"d":[' if self.is_mixed else \
+                b'CFJ1{"c":' + encode_json(self.names).encode("utf-8", "replace") + b',"r":['
+            payload = b"".join((head, b",".join(self.pieces), b"]}"))
+            if len(payload) > PAYLOAD_MAX:
+                raise TooLarge(f"output {self.name}: a row of {len(payload)} bytes; at most "
+                               f"{PAYLOAD_MAX} can be sent")
+            index = u32(self.index)
+            self.frames.send(u32(OUTPUT_START), index, u32(len(payload)), payload,
+                             u32(OUTPUT_END), index)
+        self.pieces, self.rows, self.bytes = [], 0, 0
+        if self.is_mixed:
+            self.is_mixed, self.names = False, None

@@ -1,0 +1,508 @@
+/*
+ * test_python.c - what a Python plugin may give, and every way in which it may fail by itself.
+ */
+#include "rig.h"
+
+static int set_up(void **state)
+{
+    static rig all;
+    rig_open(&all);
+    *state = &all;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    rig_close(*state);
+    return 0;
+}
+
+/* ---- what parse gives ------------------------------------------------------------------------ */
+
+static void rows_are_dicts(void **state)
+{
+    rig_gives(*state,
+              "def parse(path):\n"
+              "    for number, line in enumerate(open(path), 1):\n"
+              "        yield {'line': number, 'text': line.strip()}\n",
+              "[demo]\n"
+              "demo: line=int64:1 text=string:alpha\n"
+              "demo: line=int64:2 text=string:beta\n");
+}
+
+static void one_dict_may_serve_for_all_rows(void **state)
+{
+    rig_gives(*state,
+              "def parse(path):\n"
+              "    row = {}\n"
+              "    for number in range(3):\n"
+              "        row['n'] = number\n"
+              "        yield row\n",
+              "[demo]\ndemo: n=int64:0\ndemo: n=int64:1\ndemo: n=int64:2\n");
+}
+
+static void outputs_have_names(void **state)
+{
+    rig_gives(*state,
+              "from casparian_types import Output\n"
+              "def rows():\n"
+              "    yield {'a': 1}\n"
+              "    yield {'a': 2}\n"
+              "def parse(path):\n"
+              "    return [Output('first', rows()), ('second', {'b': True}), Output('none', []),\n"
+              "            Output('first', [{'a': 3}])]\n",
+              "[first]\n[second]\n[none]\n"
+              "first: a=int64:1\nfirst: a=int64:2\nfirst: a=int64:3\n"
+              "second: b=boolean:true\n");
+}
+
+static void a_dict_of_outputs(void **state)
+{
+    rig *self = *state;
+    self->outputs[0] = "x";
+    self->outputs[1] = "y";
+    rig_module(self, "def parse(path):\n"
+                     "    return {'x': [{'a': 1}], 'y': []}\n");
+    self->plugin.output_count = 2;
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    assert_string_equal(rig_rows(self), "[x]\n[y]\nx: a=int64:1\n");
+    assert_int_equal(self->outcome.rows, 1);
+}
+
+static void nothing_is_no_rows(void **state)
+{
+    rig_gives(*state, "def parse(path):\n    return None\n", "");
+}
+
+static void a_default_output_is_the_topic(void **state)
+{
+    rig_gives(*state, "TOPIC = 'events'\ndef parse(path):\n    return {'a': None}\n",
+              "[events]\nevents: a=null\n");
+}
+
+static void the_older_style_is_a_class(void **state)
+{
+    rig_gives(*state,
+              "class Handler:\n"
+              "    TOPIC = 'old'\n"
+              "    def transform(self, path):\n"
+              "        return [{'a': 1}]\n",
+              "[old]\nold: a=int64:1\n");
+}
+
+static void rows_with_other_keys_lack_columns(void **state)
+{
+    rig_gives(*state,
+              "def parse(path):\n"
+              "    return [{'a': 1}, {'b': 2}, {'b': 3, 'a': None}]\n",
+              "[demo]\ndemo: a=int64:1\ndemo: b=int64:2\ndemo: a=null b=int64:3\n");
+}
+
+static const char cells[] =
+    "import datetime as d, decimal, enum, zoneinfo\n"
+    "class Color(enum.Enum):\n"
+    "    RED = 'red'\n"
+    "class Word(str):\n"
+    "    def __str__(self): return 'another'\n"
+    "UTC = d.timezone.utc\n"
+    "VALUES = [None, True, -5, 2**63 - 1, 2**63, 10**38, 1.5, float('nan'), float('-inf'), 'x\\n',\n"
+    "          '\\ud800', Word('word'), decimal.Decimal('-1.2300'), decimal.Decimal('1E+3'),\n"
+    "          decimal.Decimal('NaN'), decimal.Decimal(1) / 3, decimal.Decimal('1E-50'),\n"
+    "          decimal.Decimal('0E-38'), b'ab', memoryview(b'a'), d.date(1969, 12, 31),\n"
+    "          d.datetime(1970, 1, 1, 0, 0, 1, 5), d.datetime(1970, 1, 1, 1, tzinfo=UTC),\n"
+    "          d.datetime(2024, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo('Europe/Berlin')),\n"
+    "          d.datetime(1970, 1, 1, tzinfo=d.timezone(-d.timedelta(hours=3, minutes=30))),\n"
+    "          d.time(1, 2, 3, 4), d.timedelta(seconds=-1), {'$n': 1}, [1, 'a'], {3}, Color.RED]\n"
+    "def parse(path):\n"
+    "    for value in VALUES:\n"
+    "        yield {'v': value}\n";
+
+/* The table of the specification, 2.2. */
+static void every_cell_has_its_form(void **state)
+{
+    rig *self = *state;
+    rig_gives(self, cells,
+              "[demo]\ndemo: v=null\ndemo: v=boolean:true\ndemo: v=int64:-5\n"
+              "demo: v=int64:9223372036854775807\ndemo: v=decimal:9223372036854775808\n"
+              "demo: v=string:100000000000000000000000000000000000000\n"
+              "demo: v=float64:1.5\ndemo: v=float64:nan\ndemo: v=float64:-inf\n"
+              "demo: v=string:x\n\ndemo: v=string:?\ndemo: v=string:word\n"
+              "demo: v=decimal:-1.2300\ndemo: v=decimal:1000\ndemo: v=null\n"
+              "demo: v=decimal:0.3333333333333333333333333333\n"
+              "demo: v=string:0.00000000000000000000000000000000000000000000000001\n"
+              "demo: v=decimal:0.00000000000000000000000000000000000000\n"
+              "demo: v=binary:YWI=\ndemo: v=binary:YQ==\n"
+              "demo: v=date:1969-12-31\ndemo: v=timestamp:1970-01-01T00:00:01.000005\n"
+              "demo: v=timestamp_tz:1970-01-01T01:00:00Z\n"
+              "demo: v=timestamp_tz:2024-07-01T10:00:00Z\n"
+              "demo: v=timestamp_tz:1970-01-01T03:30:00Z\n"
+              "demo: v=time:01:02:03.000004\ndemo: v=duration:-PT1S\n"
+              "demo: v=string:{\"$n\":1}\ndemo: v=string:[1,\"a\"]\ndemo: v=string:[3]\n"
+              "demo: v=string:red\n");
+    assert_non_null(strstr(rig_log(self), "nested values are sent as JSON text"));
+    assert_non_null(strstr(rig_log(self), "not finite"));
+}
+
+static void whole_columns_convert_alike(void **state)
+{
+    rig_gives(*state,
+              "import datetime, decimal\n"
+              "def parse(path):\n"
+              "    for i in range(3):\n"
+              "        yield {'price': decimal.Decimal(i) + decimal.Decimal('0.5'),\n"
+              "               'at': datetime.datetime(2024, 1, 1 + i), 'name': f'n{i}'}\n",
+              "[demo]\n"
+              "demo: price=decimal:0.5 at=timestamp:2024-01-01T00:00:00 name=string:n0\n"
+              "demo: price=decimal:1.5 at=timestamp:2024-01-02T00:00:00 name=string:n1\n"
+              "demo: price=decimal:2.5 at=timestamp:2024-01-03T00:00:00 name=string:n2\n");
+}
+
+/* What a pandas DataFrame and an Arrow table have in common with these. */
+static void frames_of_libraries_are_rows(void **state)
+{
+    rig_gives(
+        *state,
+        "class Column(list):\n"
+        "    def tolist(self): return list(self)\n"
+        "class Frame:\n"
+        "    columns = ['a', 'b']\n"
+        "    def __init__(self, a, b): self.a, self.b = Column(a), Column(b)\n"
+        "    def __len__(self): return len(self.a)\n"
+        "    def __getitem__(self, name): return getattr(self, name)\n"
+        "    @property\n"
+        "    def iloc(self):\n"
+        "        frame = self\n"
+        "        class Part:\n"
+        "            def __getitem__(self, part): return Frame(frame.a[part], frame.b[part])\n"
+        "        return Part()\n"
+        "class Table:\n"
+        "    def to_pylist(self): return [{'a': 9}]\n"
+        "def parse(path):\n"
+        "    return [Frame([1, 2], ['x', None]), ('table', Table())]\n",
+        "[demo]\n[table]\ndemo: a=int64:1 b=string:x\ndemo: a=int64:2 b=null\n"
+        "table: a=int64:9\n");
+}
+
+static void a_row_limit_ends_an_endless_iterator(void **state)
+{
+    rig *self = *state;
+    self->row_limit = 3;
+    rig_gives(self,
+              "import itertools\n"
+              "def parse(path):\n"
+              "    for i in itertools.count():\n"
+              "        yield {'i': i}\n",
+              "[demo]\ndemo: i=int64:0\ndemo: i=int64:1\ndemo: i=int64:2\n");
+    assert_true(self->outcome.stopped_at_row_limit);
+}
+
+static void many_rows_come_in_batches(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "def parse(path):\n"
+                     "    for i in range(50001):\n"
+                     "        yield {'i': i, 'text': 'x' * (i % 50)}\n");
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    assert_int_equal(self->outcome.rows, 50001);
+}
+
+static void a_row_may_be_large(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "def parse(path):\n"
+                     "    for i in range(3):\n"
+                     "        yield {'text': 'x' * (8 << 20)}\n");
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    assert_int_equal(self->outcome.rows, 3);
+    assert_true(self->outcome.bytes > 24 << 20);
+}
+
+/* ---- the environment ------------------------------------------------------------------------- */
+
+static void it_has_the_environment_of_the_contract(void **state)
+{
+    rig *self = *state;
+    const char *env[] = { "FIX_TZ=Europe/Berlin" };
+    self->options.env = env;
+    self->options.env_count = 1;
+    setenv("CASPARIAN_TEST_TOKEN", "secret", 1);
+    rig_gives(
+        self,
+        "import os, sys\n"
+        "def parse(path):\n"
+        "    names = ('CF_JOB_ID', 'CF_FILE_ID', 'BRIDGE_JOB_ID', 'TZ', 'PYTHONHASHSEED', 'FIX_TZ',\n"
+        "             'CASPARIAN_TEST_TOKEN')\n"
+        "    yield {name: os.environ.get(name) for name in names}\n"
+        "    assert os.environ['CF_FILE_PATH'] == path\n"
+        "    assert os.environ['HOME'] == os.environ['TMPDIR'] == os.getcwd()\n"
+        "    assert sys.stdin.read() == ''\n"
+        "    open('made-here', 'w').write('x')\n",
+        "[demo]\ndemo: CF_JOB_ID=string:7 CF_FILE_ID=string:3 BRIDGE_JOB_ID=string:7 "
+        "TZ=string:UTC PYTHONHASHSEED=string:0 FIX_TZ=string:Europe/Berlin "
+        "CASPARIAN_TEST_TOKEN=null\n");
+}
+
+static void what_it_prints_is_logged(void **state)
+{
+    rig *self = *state;
+    rig_gives(self,
+              "import logging, os, sys\n"
+              "def parse(path):\n"
+              "    print('to out')\n"
+              "    print('to err', file=sys.stderr)\n"
+              "    logging.warning('careful')\n"
+              "    os.write(1, b'\\xff no newline')\n"
+              "    yield {'a': 1}\n",
+              "[demo]\ndemo: a=int64:1\n");
+    assert_non_null(strstr(rig_log(self), "0: to out\n"));
+    assert_non_null(strstr(rig_log(self), "1: to err\n"));
+    assert_non_null(strstr(rig_log(self), "4: careful\n"));
+    assert_non_null(strstr(rig_log(self), "0: \xEF\xBF\xBD no newline\n"));
+}
+
+static void the_log_of_a_file_is_cut(void **state)
+{
+    rig *self = *state;
+    self->options.limits.log_bytes = 100000;
+    rig_gives(self,
+              "def parse(path):\n"
+              "    for i in range(20000):\n"
+              "        print('a line of text', i)\n"
+              "    yield {'a': 1}\n",
+              "[demo]\ndemo: a=int64:1\n");
+    assert_true(self->log.length < 200000);
+    assert_non_null(strstr(rig_log(self), "the rest is dropped"));
+    assert_true(self->outcome.log_bytes > 300000);
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void an_exception_comes_with_its_frames(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "def inner():\n"
+                     "    raise ValueError('bad line 3')\n"
+                     "def parse(path):\n"
+                     "    yield {'a': 1}\n"
+                     "    inner()\n");
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_PARSE_ERROR);
+    assert_string_equal(self->outcome.error, "ValueError: bad line 3");
+    assert_string_equal(self->outcome.category, "parse_error");
+    assert_non_null(strstr(self->outcome.traceback, "in inner"));
+    assert_null(strstr(self->outcome.traceback, "shim.py"));
+    assert_false(self->outcome.is_retryable);
+}
+
+static void a_busy_file_may_be_tried_again(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "import errno\n"
+                     "def parse(path):\n"
+                     "    raise OSError(errno.EBUSY, 'busy')\n");
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_PARSE_ERROR);
+    assert_true(self->outcome.is_retryable);
+}
+
+static void fails(rig *self, const char *source, casparian_failure failure, const char *error)
+{
+    rig_module(self, source);
+    rig_parse(self, "one.txt");
+    rig_expect(self, failure);
+    if (!strstr(self->outcome.error, error))
+        fail_msg("\"%s\" is not in \"%s\"", error, self->outcome.error);
+}
+
+static void a_module_that_cannot_be_imported(void **state)
+{
+    rig *self = *state;
+    fails(self, "import no_such_module_anywhere\ndef parse(path): pass\n",
+          CASPARIAN_FAILURE_IMPORT_ERROR, "No module named 'no_such_module_anywhere'");
+    rig_parse(self, "two.txt"); /* the same for the next file */
+    rig_expect(self, CASPARIAN_FAILURE_IMPORT_ERROR);
+}
+
+static void a_module_without_parse(void **state)
+{
+    fails(*state, "x = 1\n", CASPARIAN_FAILURE_IMPORT_ERROR, "no function parse");
+}
+
+static void a_module_that_is_no_python(void **state)
+{
+    fails(*state, "def parse(:\n", CASPARIAN_FAILURE_IMPORT_ERROR, "SyntaxError");
+}
+
+static void a_cell_without_a_form(void **state)
+{
+    fails(*state, "def parse(path):\n    yield {'a': object()}\n",
+          CASPARIAN_FAILURE_UNSUPPORTED_VALUE, "column a: a value of type object");
+}
+
+static void a_reserved_column(void **state)
+{
+    fails(*state, "def parse(path):\n    yield {'_cf_job_id': 1}\n",
+          CASPARIAN_FAILURE_RESERVED_COLUMN, "_cf_job_id");
+}
+
+static void columns_that_plugins_may_add(void **state)
+{
+    rig_gives(*state, "def parse(path):\n    yield {'__cf_row_id': 4, '_cf_row_error': 'bad'}\n",
+              "[demo]\ndemo: __cf_row_id=int64:4 _cf_row_error=string:bad\n");
+}
+
+static void something_that_is_no_row(void **state)
+{
+    fails(*state, "def parse(path):\n    return 5\n", CASPARIAN_FAILURE_PARSE_ERROR,
+          "parse gave a int");
+}
+
+static void a_name_of_a_column_that_is_no_text(void **state)
+{
+    fails(*state, "def parse(path):\n    yield {None: 5}\n", CASPARIAN_FAILURE_PARSE_ERROR,
+          "the name of a column is a NoneType");
+}
+
+static void a_name_of_an_output_that_is_none(void **state)
+{
+    fails(*state, "def parse(path):\n    yield ('../x', [{'a': 1}])\n",
+          CASPARIAN_FAILURE_PARSE_ERROR, "no name of an output");
+}
+
+static void it_leaves_without_an_answer(void **state)
+{
+    fails(*state, "import os\ndef parse(path):\n    os._exit(3)\n", CASPARIAN_FAILURE_CRASHED,
+          "code 3");
+}
+
+static void it_crashes(void **state)
+{
+    rig *self = *state;
+    fails(self, "import ctypes\ndef parse(path):\n    ctypes.string_at(0)\n",
+          CASPARIAN_FAILURE_CRASHED, "signal 11");
+    assert_int_equal(self->outcome.signal, 11);
+}
+
+static void sys_exit_is_an_error(void **state)
+{
+    fails(*state, "import sys\ndef parse(path):\n    sys.exit(0)\n", CASPARIAN_FAILURE_PARSE_ERROR,
+          "SystemExit");
+}
+
+/* ---- from file to file ----------------------------------------------------------------------- */
+
+static void a_guest_survives_a_failure(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "import os\n"
+                     "count = 0\n"
+                     "def parse(path):\n"
+                     "    global count\n"
+                     "    count += 1\n"
+                     "    if path.endswith('two.txt'):\n"
+                     "        raise ValueError('two')\n"
+                     "    yield {'count': count, 'parent': os.getppid()}\n");
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    char *first = strdup(rig_rows(self));
+    assert_non_null(strstr(first, "count=int64:1 "));
+    rig_parse(self, "two.txt");
+    rig_expect(self, CASPARIAN_FAILURE_PARSE_ERROR);
+    assert_true(casparian_guest_is_warm(self->guest));
+    rig_parse(self, "one.txt"); /* in the same process: the same parent, and its state */
+    assert_string_equal(rig_rows(self), first);
+    free(first);
+}
+
+static void a_module_may_keep_its_state(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "count = 0\n"
+                     "def parse(path):\n"
+                     "    global count\n"
+                     "    count += 1\n"
+                     "    yield {'count': count}\n");
+    self->plugin.settings.isolation = CASPARIAN_PER_JOB;
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    assert_string_equal(rig_rows(self), "[demo]\ndemo: count=int64:2\n");
+}
+
+static void a_module_may_be_imported_for_each_file(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "import os\n"
+                     "parent = os.getpid()\n"
+                     "def parse(path):\n"
+                     "    yield {'is_child': os.getppid() == parent}\n");
+    self->plugin.settings.isolation = CASPARIAN_PER_EXEC;
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    assert_false(casparian_guest_is_warm(self->guest));
+    rig_parse(self, "one.txt");
+    assert_string_equal(rig_rows(self), "[demo]\ndemo: is_child=boolean:true\n");
+}
+
+static void nothing_is_left_open(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "def parse(path):\n    yield {'a': 1}\n");
+    rig_parse(self, "one.txt");
+    casparian_guest_free(self->guest);
+    self->guest = NULL;
+    size_t before = scratch_open_descriptors();
+    for (int i = 0; i < 3; i++)
+        rig_parse(self, "one.txt");
+    casparian_guest_free(self->guest);
+    self->guest = NULL;
+    assert_int_equal(scratch_open_descriptors(), before);
+}
+
+#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_RIG(rows_are_dicts),
+        WITH_RIG(one_dict_may_serve_for_all_rows),
+        WITH_RIG(outputs_have_names),
+        WITH_RIG(a_dict_of_outputs),
+        WITH_RIG(nothing_is_no_rows),
+        WITH_RIG(a_default_output_is_the_topic),
+        WITH_RIG(the_older_style_is_a_class),
+        WITH_RIG(rows_with_other_keys_lack_columns),
+        WITH_RIG(every_cell_has_its_form),
+        WITH_RIG(whole_columns_convert_alike),
+        WITH_RIG(frames_of_libraries_are_rows),
+        WITH_RIG(a_row_limit_ends_an_endless_iterator),
+        WITH_RIG(many_rows_come_in_batches),
+        WITH_RIG(a_row_may_be_large),
+        WITH_RIG(it_has_the_environment_of_the_contract),
+        WITH_RIG(what_it_prints_is_logged),
+        WITH_RIG(the_log_of_a_file_is_cut),
+        WITH_RIG(an_exception_comes_with_its_frames),
+        WITH_RIG(a_busy_file_may_be_tried_again),
+        WITH_RIG(a_module_that_cannot_be_imported),
+        WITH_RIG(a_module_without_parse),
+        WITH_RIG(a_module_that_is_no_python),
+        WITH_RIG(a_cell_without_a_form),
+        WITH_RIG(a_reserved_column),
+        WITH_RIG(columns_that_plugins_may_add),
+        WITH_RIG(something_that_is_no_row),
+        WITH_RIG(a_name_of_a_column_that_is_no_text),
+        WITH_RIG(a_name_of_an_output_that_is_none),
+        WITH_RIG(it_leaves_without_an_answer),
+        WITH_RIG(it_crashes),
+        WITH_RIG(sys_exit_is_an_error),
+        WITH_RIG(a_guest_survives_a_failure),
+        WITH_RIG(a_module_may_keep_its_state),
+        WITH_RIG(a_module_may_be_imported_for_each_file),
+        WITH_RIG(nothing_is_left_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
