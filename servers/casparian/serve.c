@@ -85,7 +85,8 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
     casparian_app *app = &self->app;
     *app = (casparian_app){ .tools = casparian_tools,
                             .files = casparian_files,
-                            .log = setup->options.log };
+                            .log = setup->options.log,
+                            .is_over = casparian_request_is_over };
     setup->options.data = setup->features.data = app;
     setup->options.allow_write = true; /* permissions decide */
     setup->features.tools = casparian_tool_rows(setup->arena);

@@ -43,12 +43,13 @@ typedef struct casparian_app {
     const casparian_tool *tools; /* ended by a row without a name; NULL: a command of the shell */
     const mcp_file *files;       /* the embedded ones */
     mcp_log log;
+    bool (*is_over)(void *data); /* of waits: casparian_request_is_over */
 } casparian_app;
 
 /**
  * Read the settings and open the parts.
  *
- * @param app   zero, except for `tools`, `files` and `log`; close it also after a failure
+ * @param app   zero, except for `tools`, `files`, `log` and `is_over`; close it also after a failure
  * @param line  has the options --home and --config, and others that settings are overridden by
  * @param parts enum casparian_parts
  * @return MCP_OK; statuses of casparian_config_open; MCP_E_PARAMS, MCP_E_NOT_FOUND, MCP_E_DENIED,

@@ -292,6 +292,11 @@ void casparian_request_resume(casparian_request *request, casparian_handler *nex
     mcp_call_resume(request->call, resume, request, 0);
 }
 
+bool casparian_request_is_over(void *request)
+{
+    return mcp_call_stop(((const casparian_request *)request)->call) != MCP_STOP_NONE;
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 casparian_code casparian_code_of_path(guard_refusal why)

@@ -17,7 +17,7 @@
  *     }
  *
  * A function that waits without a thread returns MCP_E_DEFERRED, and the code that resumes the call
- * does so with casparian_request_resume. In the waits of the store the data is the request. A function that returns another status is answered as
+ * does so with casparian_request_resume. A function that returns another status is answered as
  * casparian_request_fail says.
  */
 #ifndef CASPARIAN_GATEWAY_REQUEST_H
@@ -70,6 +70,10 @@ mcp_status casparian_request_run(mcp_call *call, void *data);
 /** Go on with a call whose function has returned MCP_E_DEFERRED: `next` runs on a worker, once, and
  *  may return MCP_E_DEFERRED again. Any thread; see mcp_call_resume. */
 void casparian_request_resume(casparian_request *request, casparian_handler *next);
+
+/** Whether the client of a request that waits is gone. For the waits of the store, whose data is
+ *  the request. */
+bool casparian_request_is_over(void *request);
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
