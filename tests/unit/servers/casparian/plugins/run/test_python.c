@@ -1,7 +1,7 @@
 /*
  * test_python.c - what a Python plugin may give, and every way in which it may fail by itself.
  */
-#include "rig.h"
+#include "../rig.h"
 
 static int set_up(void **state)
 {
