@@ -6,11 +6,11 @@
  * its own folder; an absolute path of the build would let any user who can create that path run
  * code here.
  *
- * An instance is in memory only. It scans the files of a selection with up to THREADS_MAX threads.
- * Before the first file it is confined to /proc/self/fd/N, paths of this process's own
- * descriptors; extensions, configuration and all other files are disabled. Its cache of file
- * contents must be off: the cache goes by path and time, and /proc/self/fd/7 is another file in
- * each call.
+ * An instance is in memory, or has one database file. It scans the files of a selection with up to
+ * THREADS_MAX threads. Before the first file it is confined to its database and to
+ * /proc/self/fd/N, paths of this process's own descriptors; extensions, configuration and all other
+ * files are disabled. Its cache of file contents must be off: the cache goes by path and time, and
+ * /proc/self/fd/7 is another file in each call.
  */
 #include "columns/engine.h"
 
@@ -135,7 +135,20 @@ static bool set_threads(const struct engine_api *api, duckdb_config config)
     return api->set_config(config, "threads", text) == DuckDBSuccess;
 }
 
-static mcp_status open_instance(struct engine *engine, mcp_error *err)
+static mcp_status say_closed(const char *path, const char *words, mcp_error *err)
+{
+    if (!path)
+        return mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words);
+    if (strstr(words, "lock"))
+        return mcp_error_set(err, MCP_E_BUSY, "another program has the database '%.150s' open",
+                             path);
+    return mcp_error_set(err, MCP_E_IO, "DuckDB cannot open '%.80s': %.*s", path,
+                         (int)strcspn(words, "\n"), words);
+}
+
+/* @param path of the database; NULL: in memory */
+static mcp_status open_instance(struct engine *engine, const char *path, bool is_read_only,
+                                mcp_error *err)
 {
     const struct engine_api *api = engine->api;
     duckdb_config config = NULL;
@@ -149,8 +162,10 @@ static mcp_status open_instance(struct engine *engine, mcp_error *err)
             st = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting %s", settings[i][0]);
     if (st == MCP_OK && !set_threads(api, config))
         st = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting threads");
-    if (st == MCP_OK && api->open_ext(NULL, &engine->database, config, &words) != DuckDBSuccess)
-        st = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words ? words : "");
+    if (st == MCP_OK && is_read_only)
+        api->set_config(config, "access_mode", "READ_ONLY");
+    if (st == MCP_OK && api->open_ext(path, &engine->database, config, &words) != DuckDBSuccess)
+        st = say_closed(path, words ? words : "", err);
     if (words)
         api->free(words);
     api->destroy_config(&config);
@@ -159,7 +174,8 @@ static mcp_status open_instance(struct engine *engine, mcp_error *err)
     return st;
 }
 
-mcp_status engine_open(struct engine *engine, mcp_error *err)
+static mcp_status open_locked(struct engine *engine, const char *path, bool is_read_only,
+                              mcp_error *err)
 {
     duckdb_result result;
 
@@ -169,7 +185,7 @@ mcp_status engine_open(struct engine *engine, mcp_error *err)
     if (st != MCP_OK)
         return st;
     engine->api = &loaded_api;
-    st = open_instance(engine, err);
+    st = open_instance(engine, path, is_read_only, err);
     for (size_t i = 0; st == MCP_OK && i < sizeof lockdown / sizeof lockdown[0]; i++) {
         st = engine_query(engine, &result, lockdown[i], MCP_E_INTERNAL, err);
         if (st == MCP_OK)
@@ -178,6 +194,17 @@ mcp_status engine_open(struct engine *engine, mcp_error *err)
     if (st != MCP_OK)
         engine_close(engine);
     return st;
+}
+
+mcp_status engine_open(struct engine *engine, mcp_error *err)
+{
+    return open_locked(engine, NULL, false, err);
+}
+
+mcp_status engine_open_file(struct engine *engine, const char *path, bool is_read_only,
+                            mcp_error *err)
+{
+    return open_locked(engine, path, is_read_only, err);
 }
 
 void engine_close(struct engine *engine)

@@ -8,6 +8,7 @@
 #define COLUMNS_ENGINE_H
 
 #include <duckdb.h>
+#include <stdbool.h>
 
 #include "mcp/error.h"
 
@@ -58,7 +59,7 @@ struct engine_api {
 #undef X
 };
 
-/* One in-memory instance with one connection. All zero: not open. */
+/* One instance with one connection. All zero: not open. */
 struct engine {
     const struct engine_api *api;
     duckdb_database database;
@@ -72,6 +73,16 @@ struct engine {
  * MCP_E_UNSUPPORTED: the library is missing, or is not DuckDB.
  */
 mcp_status engine_open(struct engine *engine, mcp_error *err);
+
+/*
+ * The same for a database file, which is made if it is missing and the instance may write. Until it
+ * is closed no other process can open it, or if it is only read, only to read it.
+ *
+ * As engine_open; MCP_E_BUSY: another process has it open; MCP_E_IO: it is no database, or cannot
+ * be opened.
+ */
+mcp_status engine_open_file(struct engine *engine, const char *path, bool is_read_only,
+                            mcp_error *err);
 
 /* Close the instance; the library stays. */
 void engine_close(struct engine *engine);

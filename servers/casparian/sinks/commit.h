@@ -27,7 +27,6 @@
 #include "sinks/manifest.h"
 #include "sinks/sink.h"
 
-#define CASPARIAN_LOCK_WAIT_MS 20000
 #define CASPARIAN_INTENT_MAX ((size_t)1 << 20)
 
 typedef struct casparian_commit casparian_commit;
@@ -55,7 +54,7 @@ typedef struct casparian_written {
  * @param out   yours, ended by casparian_commit_free or casparian_commit_abort
  * @param facts what the manifest says besides the outputs; not kept
  * @return MCP_OK; the failure of an append; MCP_E_BUSY: another process commits here for longer
- *         than CASPARIAN_LOCK_WAIT_MS; MCP_E_EXISTS: a file that would be written is there;
+ *         than 20 seconds; MCP_E_EXISTS: a file that would be written is there;
  *         MCP_E_IO; MCP_E_LIMIT; MCP_E_NOMEM
  */
 mcp_status casparian_commit_prepare(casparian_commit **out, casparian_sink *sink,

@@ -11,8 +11,8 @@
  *     casparian_sink_abort(sink);
  *
  * Each output has a file of its own, written under a temporary name, and a thread that writes it,
- * so it writes while the next rows are parsed. At most CASPARIAN_SINK_QUEUE batches wait for
- * a thread; casparian_sink_append waits then.
+ * so it writes while the next rows are parsed. At most four batches wait for a thread;
+ * casparian_sink_append waits then, at most five minutes.
  *
  * The rows of a source file stay apart until the file has succeeded: up to 64 MiB in memory, more
  * of them in a file without a name in the sink's folder. A file that fails leaves nothing. In a job
@@ -39,11 +39,9 @@
 #include "schema/definition.h"
 #include "sinks/uri.h"
 
-#define CASPARIAN_SINK_QUEUE 4         /* batches that wait for a writer */
 #define CASPARIAN_SINK_OUTPUTS_MAX 200 /* tables of a sink, with those of quarantine */
 #define CASPARIAN_SINK_MEMORY_MAX ((size_t)64 << 20) /* of the rows of a source file, in memory */
 #define CASPARIAN_SINK_SPOOL_MAX (INT64_C(64) << 30) /* of the same, on disk */
-#define CASPARIAN_SINK_WAIT_MS 300000 /* the longest wait for a writer: a disk that is stuck */
 
 /** The columns of lineage. */
 #define CASPARIAN_SOURCE_HASH "_cf_source_hash"
@@ -97,6 +95,16 @@ mcp_status casparian_sink_open(casparian_sink **out, const casparian_sink_option
 mcp_status casparian_sink_add(casparian_sink_output **out, casparian_sink *self,
                               const casparian_definition *definition, unsigned flags,
                               mcp_error *err);
+
+/**
+ * The key of the place that a table would have (sinks/identity.h), without a sink: for the decision
+ * which files a run skips.
+ *
+ * @return MCP_OK; MCP_E_LIMIT; MCP_E_NOMEM; MCP_E_INTERNAL
+ */
+mcp_status casparian_sink_target_key(char out[CASPARIAN_HASH_SIZE], const casparian_sink_uri *uri,
+                                     const casparian_definition *definition, unsigned flags,
+                                     mcp_error *err);
 
 /** The table of an output, or of its quarantine; NULL: it was not added. */
 casparian_sink_output *casparian_sink_find(casparian_sink *self, const char *output,

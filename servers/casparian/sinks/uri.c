@@ -1,8 +1,8 @@
 /*
  * uri.c - texts of sinks: read, made absolute, written in their normal form.
  *
- * A path is normalised by its text alone: "a/../b" is "b" even where a is a link. Whoever opens the
- * folder resolves links and gives the result to casparian_sink_uri_move.
+ * A path is normalised by its text alone: "a/../b" is "b" even where a is a link. The caller that
+ * opens the folder resolves links, and gives the result to casparian_sink_uri_move.
  */
 #include "sinks/uri.h"
 
@@ -31,7 +31,7 @@ static const char *const compressions[] = {
 };
 static const char *const booleans[] = { "false", "true" };
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define COUNT(array) (sizeof array / sizeof array[0])
 
 const char *casparian_sink_kind_text(casparian_sink_kind kind)
 {

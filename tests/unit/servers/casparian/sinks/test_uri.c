@@ -11,7 +11,7 @@
 
 #include "sinks/uri.h"
 
-#define BASE "/work/here"
+#define BASE "/srv/here"
 
 static casparian_sink_uri read_one(mcp_arena *arena, const char *text)
 {
@@ -29,28 +29,28 @@ static void sinks_have_one_normal_form(void **state)
         const char *text, *normal, *dir;
         casparian_sink_kind kind;
     } rows[] = {
-        { "parquet://./output/", "parquet:///work/here/output", "/work/here/output",
+        { "parquet://./output/", "parquet:///srv/here/output", "/srv/here/output",
           CASPARIAN_SINK_PARQUET },
-        { "./output", "parquet:///work/here/output", "/work/here/output", CASPARIAN_SINK_PARQUET },
-        { "what?is=this", "parquet:///work/here/what?is=this", "/work/here/what?is=this",
+        { "./output", "parquet:///srv/here/output", "/srv/here/output", CASPARIAN_SINK_PARQUET },
+        { "what?is=this", "parquet:///srv/here/what?is=this", "/srv/here/what?is=this",
           CASPARIAN_SINK_PARQUET },
         { "parquet:///data//a/./b/../out", "parquet:///data/a/out", "/data/a/out",
           CASPARIAN_SINK_PARQUET },
         { "parquet:///../..", "parquet:///", "/", CASPARIAN_SINK_PARQUET },
-        { "parquet://out?compression=snappy", "parquet:///work/here/out", "/work/here/out",
+        { "parquet://out?compression=snappy", "parquet:///srv/here/out", "/srv/here/out",
           CASPARIAN_SINK_PARQUET },
-        { "parquet://out?compression=zstd", "parquet:///work/here/out?compression=zstd",
-          "/work/here/out", CASPARIAN_SINK_PARQUET },
-        { "csv://out?delimiter=%09&header=false", "csv:///work/here/out?header=false&delimiter=%09",
-          "/work/here/out", CASPARIAN_SINK_CSV },
-        { "csv://out?header=true&delimiter=;", "csv:///work/here/out?delimiter=%3B",
-          "/work/here/out", CASPARIAN_SINK_CSV },
-        { "duckdb://x.db?mode=replace&table=t1", "duckdb:///work/here/x.db?table=t1&mode=replace",
-          "/work/here", CASPARIAN_SINK_DUCKDB },
+        { "parquet://out?compression=zstd", "parquet:///srv/here/out?compression=zstd",
+          "/srv/here/out", CASPARIAN_SINK_PARQUET },
+        { "csv://out?delimiter=%09&header=false", "csv:///srv/here/out?header=false&delimiter=%09",
+          "/srv/here/out", CASPARIAN_SINK_CSV },
+        { "csv://out?header=true&delimiter=;", "csv:///srv/here/out?delimiter=%3B", "/srv/here/out",
+          CASPARIAN_SINK_CSV },
+        { "duckdb://x.db?mode=replace&table=t1", "duckdb:///srv/here/x.db?table=t1&mode=replace",
+          "/srv/here", CASPARIAN_SINK_DUCKDB },
         { "duckdb:///x.db?mode=append", "duckdb:///x.db", "/", CASPARIAN_SINK_DUCKDB },
         { "file:///a/x.parquet", "parquet:///a", "/a", CASPARIAN_SINK_PARQUET },
         { "file:///x.csv?delimiter=|", "csv:///?delimiter=%7C", "/", CASPARIAN_SINK_CSV },
-        { "file://x.duckdb", "duckdb:///work/here/x.duckdb", "/work/here", CASPARIAN_SINK_DUCKDB },
+        { "file://x.duckdb", "duckdb:///srv/here/x.duckdb", "/srv/here", CASPARIAN_SINK_DUCKDB },
         { "file:///a/x.db?table=T", "duckdb:///a/x.db?table=T", "/a", CASPARIAN_SINK_DUCKDB },
     };
     mcp_arena *arena = mcp_arena_new(0);

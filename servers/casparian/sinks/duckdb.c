@@ -1,0 +1,241 @@
+/*
+ * duckdb.c - one transaction into a DuckDB file.
+ *
+ * The marker is a table that the same transaction makes. If it is there after a crash, so are the
+ * rows; it is dropped when something else says so, the manifest of the job.
+ */
+#include "sinks/duckdb.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "columns/engine.h"
+#include "guard/paths.h"
+#include "mcp/buf.h"
+#include "mcp/clock.h"
+
+#define SQL_MAX ((size_t)64 << 10)
+#define OPEN_WAIT_MS 20000 /* for readers to close the file */
+#define OPEN_PAUSE_MS 50
+
+mcp_status casparian_duckdb_check(mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    mcp_status st = engine_open(&engine, err);
+
+    engine_close(&engine);
+    return st;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static void put_quoted(mcp_buf *sql, char quote, const char *text)
+{
+    mcp_buf_putc(sql, quote);
+    for (; *text; text++) {
+        if (*text == quote)
+            mcp_buf_putc(sql, quote);
+        mcp_buf_putc(sql, *text);
+    }
+    mcp_buf_putc(sql, quote);
+}
+
+/* Run the statement in `sql`, and empty it. @param number receives the result's only value; may be
+ * NULL */
+static mcp_status run(struct engine *engine, mcp_buf *sql, int64_t *number, mcp_error *err)
+{
+    duckdb_result result;
+    mcp_status st = sql->status;
+
+    if (st != MCP_OK)
+        return mcp_error_set(err, st, "no room for a statement");
+    st = engine_query(engine, &result, sql->data, MCP_E_PARAMS, err);
+    mcp_buf_reset(sql);
+    if (st != MCP_OK)
+        return st;
+    duckdb_data_chunk chunk = number ? engine->api->fetch_chunk(result) : NULL;
+    if (chunk) {
+        *number = *(const int64_t *)engine->api->vector_get_data(
+            engine->api->data_chunk_get_vector(chunk, 0));
+        engine->api->destroy_data_chunk(&chunk);
+    }
+    engine->api->destroy_result(&result);
+    return MCP_OK;
+}
+
+static mcp_status run_text(struct engine *engine, mcp_buf *sql, const char *text, mcp_error *err)
+{
+    mcp_buf_puts(sql, text);
+    return run(engine, sql, NULL, err);
+}
+
+/* How many tables have that name: 0 or 1. */
+static mcp_status count_tables(struct engine *engine, mcp_buf *sql, int64_t *out, const char *name,
+                               mcp_error *err)
+{
+    mcp_buf_puts(sql, "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main' AND "
+                      "lower(table_name) = lower(");
+    put_quoted(sql, '\'', name);
+    mcp_buf_putc(sql, ')');
+    return run(engine, sql, out, err);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Open the file, once nobody else has it open. */
+static mcp_status open_file(struct engine *engine, const char *path, bool is_read_only,
+                            mcp_error *err)
+{
+    int64_t until = mcp_clock_mono_ms() + OPEN_WAIT_MS;
+    mcp_status st = engine_open_file(engine, path, is_read_only, err);
+
+    while (st == MCP_E_BUSY && mcp_clock_mono_ms() < until) {
+        usleep(OPEN_PAUSE_MS * 1000);
+        st = engine_open_file(engine, path, is_read_only, err);
+    }
+    return st;
+}
+
+static mcp_status load_stage(struct engine *engine, mcp_buf *sql, const duckdb_load *load,
+                             const duckdb_stage *stage, int fd, mcp_error *err)
+{
+    int64_t tables = 0;
+    mcp_status st = count_tables(engine, sql, &tables, stage->table, err);
+
+    if (st == MCP_OK && tables > 0 && load->mode == CASPARIAN_SINK_ERROR)
+        st = mcp_error_set(err, MCP_E_EXISTS, "the database has a table '%.100s' already",
+                           stage->table);
+    if (st != MCP_OK)
+        return st;
+    if (tables > 0 && load->mode == CASPARIAN_SINK_APPEND)
+        mcp_buf_puts(sql, "INSERT INTO ");
+    else
+        mcp_buf_puts(sql, "CREATE OR REPLACE TABLE ");
+    put_quoted(sql, '"', stage->table);
+    mcp_buf_puts(sql, tables > 0 && load->mode == CASPARIAN_SINK_APPEND ? " BY NAME " : " AS ");
+    mcp_buf_printf(sql, "SELECT * FROM read_parquet('/proc/self/fd/%d', hive_partitioning = false)",
+                   fd);
+    return run(engine, sql, NULL, err);
+}
+
+static mcp_status load_stages(struct engine *engine, mcp_buf *sql, const duckdb_load *load,
+                              mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < load->count && st == MCP_OK; i++) {
+        int fd = -1;
+        st = guard_open_file(&fd, load->dir_fd, load->stages[i].file, err);
+        if (st == MCP_OK)
+            st = load_stage(engine, sql, load, &load->stages[i], fd, err);
+        if (fd >= 0)
+            close(fd);
+    }
+    return st;
+}
+
+static mcp_status load_all(struct engine *engine, mcp_buf *sql, const duckdb_load *load,
+                           mcp_error *err)
+{
+    mcp_status st = run_text(engine, sql, "BEGIN", err);
+
+    if (st == MCP_OK)
+        st = load_stages(engine, sql, load, err);
+    if (st == MCP_OK) {
+        mcp_buf_puts(sql, "CREATE TABLE ");
+        put_quoted(sql, '"', load->marker);
+        mcp_buf_puts(sql, " (committed BOOLEAN)");
+        st = run(engine, sql, NULL, err);
+    }
+    if (st == MCP_OK)
+        st = run_text(engine, sql, "COMMIT", err);
+    return st;
+}
+
+mcp_status casparian_duckdb_load(const duckdb_load *load, mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    mcp_buf sql;
+    mcp_status st = open_file(&engine, load->path, false, err);
+
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&sql, SQL_MAX);
+    st = load_all(&engine, &sql, load, err);
+    mcp_buf_clear(&sql);
+    /* Closing rolls back what was not committed, and makes a checkpoint. */
+    engine_close(&engine);
+    return st;
+}
+
+/* ---- the marker ------------------------------------------------------------------------------ */
+
+mcp_status casparian_duckdb_is_marked(bool *out, const char *path, const char *marker,
+                                      mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    struct stat about;
+    mcp_buf sql;
+    int64_t tables = 0;
+
+    *out = false;
+    if (stat(path, &about) != 0)
+        return errno == ENOENT ? MCP_OK : mcp_error_errno(err, errno, "'%.100s'", path);
+    /* For writing: a crash may have left a log, which only a writer can read in. */
+    mcp_status st = open_file(&engine, path, false, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&sql, SQL_MAX);
+    st = count_tables(&engine, &sql, &tables, marker, err);
+    mcp_buf_clear(&sql);
+    engine_close(&engine);
+    *out = tables > 0;
+    return st;
+}
+
+mcp_status casparian_duckdb_unmark(const char *path, const char *marker, mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    mcp_buf sql;
+    mcp_status st = open_file(&engine, path, false, err);
+
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&sql, SQL_MAX);
+    mcp_buf_puts(&sql, "DROP TABLE IF EXISTS ");
+    put_quoted(&sql, '"', marker);
+    st = run(&engine, &sql, NULL, err);
+    if (st == MCP_OK)
+        st = run_text(&engine, &sql, "CHECKPOINT", err);
+    mcp_buf_clear(&sql);
+    engine_close(&engine);
+    return st;
+}
+
+mcp_status casparian_duckdb_count(int64_t *out, const char *path, const char *table,
+                                  const char *job, mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    mcp_buf sql;
+    int64_t tables = 0;
+    mcp_status st = open_file(&engine, path, true, err);
+
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&sql, SQL_MAX);
+    *out = -1;
+    st = count_tables(&engine, &sql, &tables, table, err);
+    if (st == MCP_OK && tables > 0) {
+        mcp_buf_puts(&sql, "SELECT count(*) FROM ");
+        put_quoted(&sql, '"', table);
+        mcp_buf_puts(&sql, " WHERE _cf_job_id = ");
+        put_quoted(&sql, '\'', job);
+        st = run(&engine, &sql, out, err);
+    }
+    mcp_buf_clear(&sql);
+    engine_close(&engine);
+    return st;
+}

@@ -1,0 +1,51 @@
+/*
+ * duckdb.h - rows that were staged as Parquet into the tables of a DuckDB file, in one transaction.
+ *
+ * The file is open for the commit only: while it is, no other process can read it.
+ */
+#ifndef CASPARIAN_SINKS_DUCKDB_H
+#define CASPARIAN_SINKS_DUCKDB_H
+
+#include <stdbool.h>
+
+#include "mcp/error.h"
+#include "sinks/uri.h"
+
+/* Rows of one table. */
+typedef struct duckdb_stage {
+    const char *file; /* Parquet, in the folder of the database */
+    const char *table;
+} duckdb_stage;
+
+/* All rows of a job. */
+typedef struct duckdb_load {
+    int dir_fd;
+    const char *path;   /* of the database, which is made if it is missing */
+    const char *marker; /* a table that exists from the transaction until casparian_duckdb_unmark:
+                           it tells whether the transaction was done */
+    casparian_sink_mode mode;
+    const duckdb_stage *stages;
+    size_t count;
+} duckdb_load;
+
+/* Whether there is DuckDB. MCP_E_UNSUPPORTED: the message says where it was looked for. */
+mcp_status casparian_duckdb_check(mcp_error *err);
+
+/* Append, replace or make the tables, and make the marker. MCP_E_EXISTS (mode `error`), MCP_E_BUSY
+ * (another program has the file open), MCP_E_PARAMS (a table has other columns), MCP_E_IO,
+ * MCP_E_NOMEM, MCP_E_UNSUPPORTED. */
+mcp_status casparian_duckdb_load(const duckdb_load *load, mcp_error *err);
+
+/* Whether the marker is there. A file that is missing has none. As casparian_duckdb_load. */
+mcp_status casparian_duckdb_is_marked(bool *out, const char *path, const char *marker,
+                                      mcp_error *err);
+
+/* Drop the marker, if it is there. As casparian_duckdb_load. */
+mcp_status casparian_duckdb_unmark(const char *path, const char *marker, mcp_error *err);
+
+/* How many rows of a table have a job's id in _cf_job_id; -1: there is no such table. The file is
+ * opened for reading only. As casparian_duckdb_load. */
+mcp_status casparian_duckdb_count(int64_t *out, const char *path, const char *table,
+                                  const char *job, mcp_error *err);
+
+#endif

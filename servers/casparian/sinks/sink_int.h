@@ -1,0 +1,68 @@
+/*
+ * sink_int.h - the body of a sink, for the commit that ends it.
+ */
+#ifndef CASPARIAN_SINKS_SINK_INT_H
+#define CASPARIAN_SINKS_SINK_INT_H
+
+#include "mcp/arena.h"
+#include "sinks/identity.h"
+#include "sinks/sink.h"
+#include "sinks/write/spool.h"
+#include "sinks/write/writer.h"
+
+/* What an output is called. */
+struct sink_names {
+    char name[CASPARIAN_FILE_NAME_SIZE]; /* of quarantine "<output>_quarantine" */
+    char table[CASPARIAN_FILE_NAME_SIZE];
+    char protocol_hash[CASPARIAN_HASH_SIZE]; /* "" for an inferred schema */
+};
+
+struct casparian_sink_output {
+    casparian_sink *sink;
+    const casparian_definition *definition;
+    bool is_quarantine, is_inferred;
+    size_t index;
+    struct sink_names names;
+    char file[CASPARIAN_FILE_NAME_SIZE];   /* its name in the folder; of DuckDB that of the stage */
+    char hidden[CASPARIAN_FILE_NAME_SIZE]; /* ".<file>", to which the writer adds ".tmp" */
+    write_column *columns;
+    casparian_vector *bound; /* of the batch that is being appended, one a column */
+    size_t count;
+    writer *writer;
+    int64_t rows; /* of files that were committed */
+};
+
+struct casparian_sink_file {
+    casparian_sink *sink;
+    casparian_sink_file *next;             /* of the sink's open files */
+    char source_hash[CASPARIAN_HASH_SIZE]; /* "" until it is known */
+    char processed_at[WRITE_MOMENT_SIZE];
+    write_rows *first, *last; /* in memory; later ones are in the spool */
+    size_t held;
+    write_spool spool;
+    int64_t rows[CASPARIAN_SINK_OUTPUTS_MAX];
+    bool has_written; /* some rows have gone to a writer */
+};
+
+struct casparian_sink {
+    mcp_arena *arena;
+    casparian_sink_uri uri;
+    int dir_fd;
+    const char *job, *plugin, *version, *label; /* the last is "plugin@version" */
+    bool is_single_file;
+    size_t memory_max;
+    casparian_sink_output *outputs[CASPARIAN_SINK_OUTPUTS_MAX];
+    size_t count;
+    casparian_sink_file *files;
+    char *zeros;       /* values, offsets and validity of a column that a batch lacks */
+    mcp_error failure; /* the first */
+};
+
+/* The key of a place. */
+mcp_status sink_target_key(char out[CASPARIAN_HASH_SIZE], const casparian_sink_uri *uri,
+                           const struct sink_names *names, mcp_error *err);
+
+/* Free the sink, with its writers; files that were finished stay. */
+void casparian_sink_free(casparian_sink *self);
+
+#endif
