@@ -57,6 +57,7 @@ typedef struct casparian_plugin {
     casparian_origin origin;
     const char *dir;        /* absolute: its own folder, which it may read */
     const char *entrypoint; /* absolute: the module or the program */
+    bool is_module;         /* one module without casparian.toml */
     const char *python;     /* absolute: the interpreter of a Python plugin; NULL: none was found */
     char artifact_hash[CASPARIAN_HASH_SIZE]; /* of its code, manifest and schemas (data, 9.5) */
 

@@ -18,26 +18,18 @@
 #ifndef CASPARIAN_PLUGINS_REGISTRY_H
 #define CASPARIAN_PLUGINS_REGISTRY_H
 
-#include "keys/sign.h"
 #include "mcp/arena.h"
 #include "mcp/json.h"
 #include "plugins/plugin.h"
+#include "plugins/trust.h"
 
-/** Most plugins of a listing, files of a bundle, and bytes of one. */
+/** Most plugins of a listing. */
 #define CASPARIAN_PLUGINS_MAX 1000
-#define CASPARIAN_BUNDLE_FILES_MAX 1000
-#define CASPARIAN_BUNDLE_BYTES_MAX ((size_t)256 << 20)
 
 /** Most ids that "did you mean" has. */
 #define CASPARIAN_NEAREST_MAX 3
 
 typedef struct casparian_registry casparian_registry;
-
-/** A key that signs plugins. */
-typedef struct casparian_signer {
-    const char *name;
-    uint8_t key[KEYS_PUBLIC_SIZE];
-} casparian_signer;
 
 /**
  * Says with which hash a version was imported.

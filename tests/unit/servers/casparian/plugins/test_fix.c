@@ -1,6 +1,6 @@
 /*
- * test_fix.c - the shipped fix_parser over the samples, against the counts of the specification, and
- * over lines that no sample has.
+ * test_fix.c - the shipped fix_parser over the samples, against the counts of the specification,
+ * and over lines that no sample has.
  */
 #include "rig.h"
 
