@@ -389,8 +389,11 @@ static mcp_status load_database(casparian_commit *self, mcp_error *err)
 
 mcp_status casparian_commit_apply(casparian_commit *self, mcp_error *err)
 {
-    mcp_status st = self->is_database ? load_database(self, err) : MCP_OK;
+    mcp_status st = MCP_OK;
 
+    CASPARIAN_FAULT("commit");
+    if (self->is_database)
+        st = load_database(self, err);
     if (st == MCP_OK)
         st = intent_rename(&self->intent, self->sink->dir_fd, err);
     if (st == MCP_OK && self->is_database) {

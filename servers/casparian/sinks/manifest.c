@@ -315,6 +315,28 @@ mcp_status casparian_manifests_read(const casparian_manifest **out, size_t *coun
     return st;
 }
 
+mcp_status casparian_manifest_read(casparian_manifest *out, int dir_fd, const char *job,
+                                   mcp_arena *arena, mcp_error *err)
+{
+    casparian_manifest made = { .file = mcp_arena_printf(arena, "%s" ENDING, job) };
+    int fd = -1;
+    mcp_status st = made.file ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a name");
+
+    if (st == MCP_OK && strchr(job, '/'))
+        st = mcp_error_set(err, MCP_E_NOT_FOUND, "there is no job '%.60s'", job);
+    if (st == MCP_OK)
+        st = guard_open_subdir(&fd, dir_fd, CASPARIAN_MANIFEST_DIR, err);
+    if (st == MCP_OK && !guard_exists(fd, made.file))
+        st = mcp_error_set(err, MCP_E_NOT_FOUND, "the folder has no manifest of job '%.60s'", job);
+    if (st == MCP_OK)
+        st = read_one(&made, fd, arena, err);
+    if (fd >= 0)
+        close(fd);
+    if (st == MCP_OK)
+        *out = made;
+    return st;
+}
+
 static const char *text_of(const casparian_manifest *self, const char *name)
 {
     const char *text = mcp_json_get_string(self->json, name);

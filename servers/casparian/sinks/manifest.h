@@ -92,6 +92,15 @@ typedef struct casparian_manifest {
 mcp_status casparian_manifests_read(const casparian_manifest **out, size_t *count, int dir_fd,
                                     mcp_arena *arena, mcp_error *err);
 
+/**
+ * Read the manifest of a job.
+ *
+ * @param out as casparian_manifests_read has it; may have `damage`
+ * @return MCP_OK; MCP_E_NOT_FOUND: the folder has none; MCP_E_IO; MCP_E_NOMEM
+ */
+mcp_status casparian_manifest_read(casparian_manifest *out, int dir_fd, const char *job,
+                                   mcp_arena *arena, mcp_error *err);
+
 /** The hash of the manifest that the next one follows: no other names it as `previous`; of several
  *  the one created last. NULL: there is none. */
 const char *casparian_manifests_head(const casparian_manifest *all, size_t count);

@@ -21,6 +21,7 @@
 #include "sinks/sink_int.h"
 
 #define ARENA_MAX ((size_t)256 << 20)
+#define JOB_LETTERS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 #define TEXT_MAX 200 /* of job, plugin and version */
 
 /* Of the widest value, or an offset; and one more offset. */
@@ -72,6 +73,8 @@ static mcp_status check_options(const casparian_sink_options *options, mcp_error
             return mcp_error_set(
                 err, MCP_E_PARAMS,
                 "a sink has a job, a plugin and its version, of less than %d bytes", TEXT_MAX);
+    if (!*options->job || options->job[strspn(options->job, JOB_LETTERS)] != '\0')
+        return mcp_error_set(err, MCP_E_PARAMS, "'%.60s' is no id of a job", options->job);
     if (options->uri->kind != CASPARIAN_SINK_DUCKDB)
         return MCP_OK;
     for (const char *const *taken = options->taken; taken && *taken; taken++)
