@@ -23,25 +23,10 @@
 
 #include <stdatomic.h>
 
-#include "check/redact.h"
-#include "guard/paths.h"
 #include "jobs/approval.h"
-#include "keys/sign.h"
+#include "jobs/drive/options.h"
 #include "plugins/guest.h"
-#include "plugins/registry.h"
 #include "sinks/uri.h"
-
-typedef struct casparian_driver casparian_driver;
-
-/** Zero is the default of every field that is not required. All of it outlives the driver. */
-typedef struct casparian_driver_options {
-    casparian_store *store;       /* required */
-    casparian_registry *registry; /* required */
-    const guard *roots; /* where inputs and sinks of jobs may be; NULL: anywhere (the shell) */
-    const casparian_redaction_settings *redaction; /* NULL: the defaults */
-    const keys_pair *signing_key;                  /* of manifests; NULL: they are not signed */
-    const char *program; /* of manifests; NULL: "casparian" and its version */
-} casparian_driver_options;
 
 /** @param out yours, free it with casparian_driver_free. @return MCP_OK; MCP_E_NOMEM */
 mcp_status casparian_driver_new(casparian_driver **out, const casparian_driver_options *options,
@@ -116,15 +101,8 @@ mcp_status casparian_driver_preview(mcp_json_writer *out, casparian_driver *self
 
 /* ---- a job ----------------------------------------------------------------------------------- */
 
-/** Why a job that runs should stop. */
-typedef enum casparian_stop {
-    CASPARIAN_STOP_NONE,
-    CASPARIAN_STOP_CANCELLED, /* somebody asked for it: it becomes cancelled */
-    CASPARIAN_STOP_SHUTDOWN,  /* the runner ends: it goes back to the queue */
-    CASPARIAN_STOP_LOST       /* another runner has it: what was made is dropped */
-} casparian_stop;
-
-struct casparian_claim;
+/** What a runner has of a job (jobs/state/claim.h). */
+typedef struct casparian_claim casparian_claim;
 
 /**
  * Run a claimed job to its end, and end the claim: completed, failed, cancelled, or back in the
@@ -134,14 +112,14 @@ struct casparian_claim;
  * @return MCP_OK; MCP_E_STOPPED: another runner has the job; the state could not be written, and
  *         the lease will end: statuses of db.h
  */
-mcp_status casparian_driver_run(casparian_driver *self, const struct casparian_claim *claim,
+mcp_status casparian_driver_run(casparian_driver *self, const casparian_claim *claim,
                                 const atomic_int *stop, mcp_error *err);
 
 /**
  * Decide about a job whose runner has disappeared (casparian_claim_take_expired): a commit that was
  * under way is made whole or undone, and the claim ends.
  */
-mcp_status casparian_driver_recover(casparian_driver *self, const struct casparian_claim *claim,
+mcp_status casparian_driver_recover(casparian_driver *self, const casparian_claim *claim,
                                     mcp_error *err);
 
 #endif

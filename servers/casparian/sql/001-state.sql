@@ -105,7 +105,8 @@ CREATE TABLE cf_api_job_files (
     UNIQUE (approval_id, path)
 );
 
--- What was committed. deleted_at: the file was found to be gone.
+-- What jobs have committed, and what they are about to: a row is made with the intent of the commit
+-- (is_committed 0), and counts from the commit on. deleted_at: the file was found to be gone.
 CREATE TABLE cf_outputs (
     output_id INTEGER PRIMARY KEY AUTOINCREMENT,
     output_name TEXT NOT NULL,
@@ -125,15 +126,17 @@ CREATE TABLE cf_outputs (
     sha256 TEXT,
     manifest_sha256 TEXT,
     created_at BIGINT NOT NULL,
+    is_committed BIGINT NOT NULL,
     deleted_at BIGINT,
     UNIQUE (location, job_id)
 );
 CREATE INDEX cf_outputs_name ON cf_outputs (output_name, kind, job_id);
 CREATE INDEX cf_outputs_job ON cf_outputs (job_id);
 
--- A version of a file that a version of a parser has put into an output.
+-- A version of a file that a version of a parser has put into an output: one row for each job that
+-- did, since a query takes the rows of a file from the newest of them alone.
 CREATE TABLE cf_output_materializations (
-    materialization_key TEXT PRIMARY KEY,
+    materialization_key TEXT NOT NULL,
     output_target_key TEXT NOT NULL,
     file_id BIGINT NOT NULL,
     file_mtime BIGINT NOT NULL,
@@ -150,7 +153,8 @@ CREATE TABLE cf_output_materializations (
     status TEXT NOT NULL CHECK (status IN ('success', 'partial_success', 'no_data')),
     rows BIGINT NOT NULL,
     job_id BIGINT NOT NULL,
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (materialization_key, job_id)
 );
 CREATE INDEX cf_output_materializations_file
     ON cf_output_materializations (output_name, file_id, job_id);
@@ -171,8 +175,9 @@ CREATE TABLE cf_quarantine_summary (
 );
 CREATE INDEX cf_quarantine_summary_plugin ON cf_quarantine_summary (plugin_name, output_name);
 
--- A job that has passed the commit guard: its files get their names now. The row goes with the
--- commit; one that is left is settled by the next runner.
+-- A job that has passed the commit guard: its files get their names now. Its outputs, results and
+-- materializations are stored with this row, so another runner can settle it. It goes with the
+-- commit.
 CREATE TABLE cf_commit_intents (
     job_id BIGINT PRIMARY KEY,
     pairs_json TEXT NOT NULL,

@@ -51,7 +51,7 @@ static int64_t lease_ms(const casparian_store *store)
     return wanted > 0 ? wanted : LEASE_MS;
 }
 
-static int64_t max_concurrent(const casparian_store *store)
+int64_t casparian_max_concurrent(const casparian_store *store)
 {
     int wanted = casparian_store_settings(store)->jobs.max_concurrent;
     return wanted <= 0 ? 1 : wanted < MAX_CONCURRENT ? wanted : MAX_CONCURRENT;
@@ -87,16 +87,6 @@ static mcp_status begin(db_session **session, casparian_store *store, const casp
 
 /* ---- claiming -------------------------------------------------------------------------------- */
 
-static mcp_status note_runner(db_session *session, const char *runner, int64_t now_ms,
-                              mcp_error *err)
-{
-    const db_value values[] = { db_text(runner), db_int(now_ms) };
-    return db_run(session, NULL,
-                  "INSERT INTO cf_runners (runner_id, seen_at) VALUES ($1, $2) "
-                  "ON CONFLICT (runner_id) DO UPDATE SET seen_at = $2",
-                  values, 2, err);
-}
-
 static mcp_status take(casparian_claim *out, size_t *count, db_session *session, jobs_which which,
                        const jobs_holder *holder, mcp_error *err)
 {
@@ -111,13 +101,14 @@ static mcp_status start(db_session *session, const casparian_claim *claim, const
 {
     const db_value values[] = { db_int(claim->job), db_int(now_ms) };
     casparian_text payload;
-    mcp_status st = db_run(session, NULL,
-                           "UPDATE cf_api_jobs SET status = 'running', started_at = $2, "
-                           "progress_phase = 'discovery', progress_items_done = 0, "
-                           "progress_items_total = 0, progress_json = NULL, "
-                           "progress_updated_at = $2, is_stalled = 0, result_json = NULL "
-                           "WHERE job_id = $1 AND status = 'queued'",
-                           values, 2, err);
+    mcp_status st = db_run(
+        session, NULL,
+        "UPDATE cf_api_jobs SET status = 'running', started_at = $2, "
+        "progress_phase = 'discovery', progress_items_done = 0, "
+        "progress_items_total = 0, progress_json = NULL, "
+        "progress_updated_at = $2, is_stalled = 0, result_json = NULL, "
+        "error_code = NULL, error_message = NULL WHERE job_id = $1 AND status = 'queued'",
+        values, 2, err);
     if (st != MCP_OK)
         return st;
     casparian_event_begin(&payload, "job_started");
@@ -134,13 +125,11 @@ static mcp_status take_queued(casparian_claim *out, size_t *count, casparian_sto
     mcp_status st = db_now(session, &now_ms, err);
     const db_value now = db_int(now_ms);
     if (st == MCP_OK)
-        st = note_runner(session, runner, now_ms, err);
-    if (st == MCP_OK)
         st = casparian_query_int(&running, 0, session,
                                  "SELECT count(*) FROM cf_api_jobs WHERE lease_owner IS NOT NULL "
                                  "AND lease_until > $1",
                                  &now, 1, err);
-    if (st != MCP_OK || running >= max_concurrent(store))
+    if (st != MCP_OK || running >= casparian_max_concurrent(store))
         return st;
     st = take(out, count, session, JOBS_FREE, &holder, err);
     return st == MCP_OK && *count == 1 ? start(session, out, runner, now_ms, err) : st;
@@ -214,12 +203,11 @@ static mcp_status note_resumed(db_session *session, int64_t job, mcp_error *err)
     return st == MCP_OK && changed == 1 ? casparian_event_plain(session, job, "resumed", err) : st;
 }
 
-mcp_status casparian_claim_report(casparian_store *store, const casparian_claim *claim,
-                                  const casparian_progress *progress, mcp_error *err)
+mcp_status casparian_claim_report_in(db_session *session, const casparian_claim *claim,
+                                     const casparian_progress *progress, mcp_error *err)
 {
-    db_session *session = NULL;
     int64_t now_ms = 0;
-    mcp_status st = begin(&session, store, claim, err);
+    mcp_status st = casparian_claim_check(session, claim, err);
     if (st == MCP_OK)
         st = db_now(session, &now_ms, err);
     const db_value values[] = { db_int(claim->job),
@@ -236,8 +224,16 @@ mcp_status casparian_claim_report(casparian_store *store, const casparian_claim 
                     values, 6, err);
     if (st == MCP_OK && progress->has_advanced)
         st = note_resumed(session, claim->job, err);
+    return st == MCP_OK ? casparian_wake_job(session, claim->job, err) : st;
+}
+
+mcp_status casparian_claim_report(casparian_store *store, const casparian_claim *claim,
+                                  const casparian_progress *progress, mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, casparian_store_database(store), DB_WRITE, err);
     if (st == MCP_OK)
-        st = casparian_wake_job(session, claim->job, err);
+        st = casparian_claim_report_in(session, claim, progress, err);
     return casparian_store_end(session, st, err);
 }
 
@@ -394,8 +390,8 @@ mcp_status casparian_claim_end_in(db_session *session, const casparian_claim *cl
         db_text(end->result),
         db_text(end->outputs),
         db_text(end->metrics),
-        db_int(end->rows),
-        db_int(end->bytes_written),
+        end->result ? db_int(end->rows) : db_null(),
+        end->result ? db_int(end->bytes_written) : db_null(),
         db_text(end->progress),
     };
     if (st == MCP_OK)
@@ -403,9 +399,12 @@ mcp_status casparian_claim_end_in(db_session *session, const casparian_claim *cl
     if (st == MCP_OK)
         st = db_run(session, NULL,
                     "UPDATE cf_api_jobs SET status = $2, finished_at = $3, error_code = $4, "
-                    "error_message = $5, result_json = $6, result_outputs_json = $7, "
-                    "result_metrics_json = $8, result_rows_processed = $9, "
-                    "result_bytes_written = $10, progress_phase = 'done', "
+                    "error_message = $5, result_json = coalesce(CAST($6 AS TEXT), result_json), "
+                    "result_outputs_json = coalesce(CAST($7 AS TEXT), result_outputs_json), "
+                    "result_metrics_json = coalesce(CAST($8 AS TEXT), result_metrics_json), "
+                    "result_rows_processed = coalesce(CAST($9 AS BIGINT), result_rows_processed), "
+                    "result_bytes_written = coalesce(CAST($10 AS BIGINT), result_bytes_written), "
+                    "progress_phase = 'done', "
                     "progress_json = coalesce(CAST($11 AS TEXT), progress_json) "
                     "WHERE job_id = $1 AND status = 'running'",
                     values, sizeof values / sizeof values[0], err);
@@ -465,6 +464,13 @@ static mcp_status guard_commit(db_session *session, const casparian_claim *claim
                         : st;
 }
 
+mcp_status casparian_claim_guard_in(db_session *session, const casparian_claim *claim,
+                                    const char *pairs, mcp_error *err)
+{
+    mcp_status st = casparian_claim_check(session, claim, err);
+    return st == MCP_OK ? guard_commit(session, claim, pairs, err) : st;
+}
+
 mcp_status casparian_claim_guard(casparian_store *store, const casparian_claim *claim,
                                  const char *pairs, mcp_error *err)
 {
@@ -472,10 +478,7 @@ mcp_status casparian_claim_guard(casparian_store *store, const casparian_claim *
     mcp_status st = begin(&session, store, claim, err);
     if (st == MCP_OK)
         st = guard_commit(session, claim, pairs, err);
-    st = casparian_store_end(session, st, err);
-    if (st == MCP_OK)
-        CASPARIAN_FAULT("guarded");
-    return st;
+    return casparian_store_end(session, st, err);
 }
 
 mcp_status casparian_claim_intent(const char **pairs, casparian_store *store, mcp_arena *arena,

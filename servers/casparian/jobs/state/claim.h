@@ -19,6 +19,9 @@
 /* Make the id of a runner, which no other has or had. */
 mcp_status casparian_runner_name(char out[CASPARIAN_RUNNER_SIZE], mcp_error *err);
 
+/* How many jobs may run at once in all processes. */
+int64_t casparian_max_concurrent(const casparian_store *store);
+
 typedef struct casparian_claim {
     int64_t job;
     jobs_lease lease;
@@ -26,7 +29,7 @@ typedef struct casparian_claim {
 
 /*
  * Claim the job that is next in the queue, unless `max_concurrent` jobs run in all processes.
- * The job is running then, with the event job_started. Also notes that the runner is alive.
+ * The job is running then, with the event job_started.
  */
 mcp_status casparian_claim_take(casparian_claim *out, bool *found, casparian_store *store,
                                 const char *runner, mcp_error *err);
@@ -72,6 +75,10 @@ typedef struct casparian_progress {
 mcp_status casparian_claim_report(casparian_store *store, const casparian_claim *claim,
                                   const casparian_progress *progress, mcp_error *err);
 
+/* The same in a transaction that does more. */
+mcp_status casparian_claim_report_in(db_session *session, const casparian_claim *claim,
+                                     const casparian_progress *progress, mcp_error *err);
+
 /* Write the event `stalled` for jobs of all runners that have become so. */
 mcp_status casparian_note_stalls(casparian_store *store, mcp_error *err);
 
@@ -83,7 +90,7 @@ mcp_status casparian_claim_event(casparian_store *store, const casparian_claim *
 mcp_status casparian_claim_give_back(casparian_store *store, const casparian_claim *claim,
                                      mcp_error *err);
 
-/* How a job ends. Texts are NULL where there is none. */
+/* How a job ends. Texts are NULL where there is none, or where the job has them already. */
 typedef struct casparian_end {
     casparian_job_state state; /* COMPLETED, FAILED or CANCELLED */
     const char *error_code, *error_message;
@@ -105,6 +112,10 @@ mcp_status casparian_claim_finish(casparian_store *store, const casparian_claim 
  */
 mcp_status casparian_claim_guard(casparian_store *store, const casparian_claim *claim,
                                  const char *pairs, mcp_error *err);
+
+/* The same in a transaction that does more. */
+mcp_status casparian_claim_guard_in(db_session *session, const casparian_claim *claim,
+                                    const char *pairs, mcp_error *err);
 
 /* For the transaction of a commit: check the lease, and end the job in it, without the intent. */
 mcp_status casparian_claim_check(db_session *session, const casparian_claim *claim, mcp_error *err);

@@ -1,0 +1,260 @@
+/*
+ * outputs.c - the rows that a plugin emits.
+ */
+#include "jobs/drive/outputs.h"
+
+#include <string.h>
+
+void casparian_outputs_free(casparian_outputs *self)
+{
+    for (casparian_output *output = self->first; output; output = output->next) {
+        casparian_check_free(output->check);
+        casparian_infer_free(output->infer);
+    }
+    self->first = NULL;
+}
+
+static const casparian_effective *effective_of(const casparian_outputs *self, const char *name)
+{
+    for (size_t i = 0; i < self->schema_count; i++)
+        if (strcmp(self->schemas[i].schema->output, name) == 0)
+            return &self->schemas[i];
+    return NULL;
+}
+
+/* From now on the output is held against a schema, and a sink has a table for it. */
+static mcp_status use_schema(casparian_outputs *self, casparian_output *output,
+                             const casparian_definition *schema, casparian_schema_source source,
+                             mcp_error *err)
+{
+    const casparian_check_options how = { .output = output->name,
+                                          .definition = schema,
+                                          .redaction = self->redaction };
+    unsigned flags = source == CASPARIAN_SCHEMA_INFERRED ? CASPARIAN_SINK_INFERRED : 0;
+    mcp_status st = casparian_check_new(&output->check, &how, err);
+    output->schema = schema;
+    output->source = source;
+    if (st == MCP_OK && self->path)
+        st = casparian_check_begin(output->check, self->path, err);
+    if (st != MCP_OK || !self->sink)
+        return st;
+    st = casparian_sink_add(&output->sink, self->sink, schema, flags, err);
+    if (st == MCP_OK)
+        st = casparian_sink_add(&output->quarantine, self->sink, schema,
+                                flags | CASPARIAN_SINK_QUARANTINE, err);
+    self->has_sink_failed = st != MCP_OK;
+    return st;
+}
+
+static mcp_status add(casparian_output **out, casparian_outputs *self, const char *name,
+                      mcp_error *err)
+{
+    casparian_output **end = &self->first;
+    const casparian_effective *effective = effective_of(self, name);
+    if (self->count == CASPARIAN_OUTPUTS_MAX)
+        return mcp_error_set(err, MCP_E_LIMIT, "the plugin has more than %d outputs",
+                             CASPARIAN_OUTPUTS_MAX);
+    casparian_output *output = mcp_arena_alloc(self->arena, sizeof *output);
+    if (!output)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an output");
+    output->name = mcp_arena_strdup(self->arena, name);
+    output->source = CASPARIAN_SCHEMA_INFERRED;
+    mcp_status st = output->name ? MCP_OK
+                                 : mcp_error_set(err, MCP_E_NOMEM, "no memory for an output");
+    if (st == MCP_OK)
+        st = effective ? use_schema(self, output, effective->schema, effective->source, err)
+                       : casparian_infer_new(&output->infer, err);
+    while (*end) /* linked also after a failure, so that it is freed */
+        end = &(*end)->next;
+    *end = output;
+    self->count++;
+    *out = output;
+    return st;
+}
+
+mcp_status casparian_outputs_find(casparian_output **out, casparian_outputs *self, const char *name,
+                                  mcp_error *err)
+{
+    for (casparian_output *output = self->first; output; output = output->next)
+        if (strcmp(output->name, name) == 0) {
+            *out = output;
+            return MCP_OK;
+        }
+    return add(out, self, name, err);
+}
+
+mcp_status casparian_outputs_begin(casparian_outputs *self, const char *path, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    self->path = path;
+    for (casparian_output *output = self->first; st == MCP_OK && output; output = output->next) {
+        output->file_rows = 0;
+        output->file_errors = 0;
+        casparian_output_count(output, &output->before);
+        if (output->check)
+            st = casparian_check_begin(output->check, path, err);
+    }
+    return st;
+}
+
+mcp_status casparian_outputs_named(void *data, const char *name, mcp_error *err)
+{
+    casparian_outputs *self = data;
+    casparian_output *output = NULL;
+    mcp_status st = casparian_outputs_find(&output, self, name, err);
+    if (st == MCP_OK)
+        output->has_emitted = true;
+    return st;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int64_t count_errors(const casparian_batch *batch)
+{
+    const casparian_vector *errors = casparian_batch_find(batch, CASPARIAN_ROW_ERROR);
+    int64_t count = 0;
+    for (size_t row = 0; errors && row < batch->rows; row++) {
+        casparian_cell cell = casparian_vector_cell(errors, row);
+        count += cell.kind == CASPARIAN_KIND_STRING && cell.text.length > 0;
+    }
+    return count;
+}
+
+static mcp_status append(casparian_outputs *self, casparian_output *output,
+                         const casparian_checked *checked, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    if (!self->sink_file)
+        return MCP_OK;
+    if (checked->valid.rows > 0)
+        st = casparian_sink_append(self->sink_file, output->sink, &checked->valid, err);
+    if (st == MCP_OK && checked->invalid.rows > 0)
+        st = casparian_sink_append(self->sink_file, output->quarantine, &checked->invalid, err);
+    self->has_sink_failed = st != MCP_OK;
+    return st;
+}
+
+static mcp_status check(casparian_outputs *self, casparian_output *output,
+                        const casparian_batch *batch, mcp_error *err)
+{
+    casparian_checked checked;
+    mcp_arena *arena = mcp_arena_new(CASPARIAN_BATCH_ARENA_MAX);
+    if (!arena)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for rows");
+    mcp_status st = casparian_check_batch(output->check, &checked, batch, arena, err);
+    if (st == MCP_OK)
+        st = append(self, output, &checked, err);
+    mcp_arena_free(arena);
+    return st;
+}
+
+mcp_status casparian_outputs_batch(void *data, const char *name, const casparian_batch *batch,
+                                   mcp_error *err)
+{
+    casparian_outputs *self = data;
+    casparian_output *output = NULL;
+    mcp_status st = casparian_outputs_find(&output, self, name, err);
+    if (st != MCP_OK)
+        return st;
+    output->has_emitted = true;
+    if (output->check)
+        return self->wants_schemas ? MCP_OK : check(self, output, batch, err);
+    if (self->sink && !self->wants_schemas) {
+        self->needs_schemas = true;
+        return mcp_error_set(err, MCP_E_STOPPED, "the schema of '%s' is to be inferred", name);
+    }
+    output->file_rows += (int64_t)batch->rows;
+    output->file_errors += count_errors(batch);
+    return casparian_infer_add(output->infer, batch, err);
+}
+
+void casparian_outputs_end(casparian_outputs *self, bool is_kept)
+{
+    self->path = NULL;
+    for (casparian_output *output = self->first; output; output = output->next) {
+        if (output->check)
+            casparian_check_end(output->check, is_kept);
+        if (is_kept) {
+            output->rows += output->file_rows;
+            output->errors += output->file_errors;
+        }
+        output->file_rows = 0;
+        output->file_errors = 0;
+    }
+}
+
+mcp_status casparian_outputs_infer(casparian_outputs *self, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (casparian_output *output = self->first; st == MCP_OK && output; output = output->next) {
+        if (output->check || casparian_infer_rows(output->infer) == 0)
+            continue;
+        casparian_definition *schema = mcp_arena_alloc(self->arena, sizeof *schema);
+        if (!schema)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a schema");
+        st = casparian_infer_definition(schema, output->infer, output->name, self->arena, err);
+        if (st == MCP_OK)
+            st = use_schema(self, output, schema, CASPARIAN_SCHEMA_INFERRED, err);
+    }
+    return st;
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+void casparian_output_count(const casparian_output *output, casparian_check_counts *out)
+{
+    *out = (casparian_check_counts){ .rows_emitted = output->rows + output->file_rows,
+                                     .parser_errors = output->errors + output->file_errors };
+    out->rows_quarantined = out->parser_errors;
+    out->rows_valid = out->rows_emitted - out->rows_quarantined;
+    if (output->check)
+        casparian_check_count(output->check, out);
+}
+
+void casparian_outputs_count(const casparian_outputs *self, int64_t *emitted, int64_t *quarantined)
+{
+    *emitted = 0;
+    *quarantined = 0;
+    for (const casparian_output *output = self->first; output; output = output->next) {
+        casparian_check_counts counts;
+        casparian_output_count(output, &counts);
+        *emitted += counts.rows_emitted;
+        *quarantined += counts.rows_quarantined;
+    }
+}
+
+/* The figures of an output whose rows were only seen. */
+static void write_seen(const casparian_output *output, mcp_arena *arena, mcp_json_writer *out)
+{
+    casparian_definition schema;
+    casparian_check_counts counts;
+    casparian_output_count(output, &counts);
+    double invalid = (double)counts.rows_quarantined;
+    double emitted = (double)counts.rows_emitted;
+    mcp_write_member_int(out, "rows_emitted", counts.rows_emitted);
+    mcp_write_member_int(out, "rows_valid", counts.rows_valid);
+    mcp_write_member_int(out, "rows_quarantined", counts.rows_quarantined);
+    mcp_write_member_double(out, "pass_rate", emitted > 0 ? 1 - invalid / emitted : 1);
+    mcp_write_member_double(out, "quarantine_pct", emitted > 0 ? 100 * invalid / emitted : 0);
+    if (casparian_infer_rows(output->infer) > 0 &&
+        casparian_infer_definition(&schema, output->infer, output->name, arena, NULL) == MCP_OK)
+        mcp_write_member_string(out, "schema_hash", schema.hash);
+    mcp_write_member_array(out, "violations");
+    mcp_write_end(out);
+    mcp_write_member_object(out, "parser_errors");
+    mcp_write_member_int(out, "count", counts.parser_errors);
+    mcp_write_member_array(out, "samples");
+    mcp_write_end(out);
+    mcp_write_end(out);
+}
+
+void casparian_output_write(const casparian_output *output, mcp_arena *arena, mcp_json_writer *out)
+{
+    if (output->check)
+        casparian_check_write(output->check, out);
+    else
+        write_seen(output, arena, out);
+    mcp_write_member_string(out, "schema_source", casparian_schema_source_text(output->source));
+    mcp_write_name(out, "inferred");
+    mcp_write_bool(out, output->source == CASPARIAN_SCHEMA_INFERRED);
+}
