@@ -8,7 +8,7 @@ set(kit_targets)
 # Which module may use which (the layer test holds the includes to it).
 set(kit_uses_jobs db)
 set(kit_uses_approvals db)
-set(kit_uses_columns guard proc flat)
+set(kit_uses_columns guard proc flat thread)
 set(kit_uses_serve cli auth guard)
 set(kit_uses_config cli)
 set(kit_uses_auth thread fetch)

@@ -174,6 +174,15 @@ static mcp_status open_instance(struct engine *engine, const char *path, bool is
     return st;
 }
 
+mcp_status engine_load(struct engine *engine, mcp_error *err)
+{
+    mcp_status st = load_once(err);
+
+    if (st == MCP_OK)
+        engine->api = &loaded_api;
+    return st;
+}
+
 static mcp_status open_locked(struct engine *engine, const char *path, bool is_read_only,
                               mcp_error *err)
 {
@@ -181,10 +190,9 @@ static mcp_status open_locked(struct engine *engine, const char *path, bool is_r
 
     if (engine->connection)
         return MCP_OK;
-    mcp_status st = load_once(err);
+    mcp_status st = engine_load(engine, err);
     if (st != MCP_OK)
         return st;
-    engine->api = &loaded_api;
     st = open_instance(engine, path, is_read_only, err);
     for (size_t i = 0; st == MCP_OK && i < sizeof lockdown / sizeof lockdown[0]; i++) {
         st = engine_query(engine, &result, lockdown[i], MCP_E_INTERNAL, err);

@@ -51,7 +51,37 @@
     X(vector_get_validity)                                                                         \
     X(validity_row_is_valid)                                                                       \
     X(string_t_length)                                                                             \
-    X(string_t_data)
+    X(string_t_data)                                                                               \
+    X(bind_boolean)                                                                                \
+    X(bind_double)                                                                                 \
+    X(bind_null)                                                                                   \
+    X(bind_varchar_length)                                                                         \
+    X(nparams)                                                                                     \
+    X(prepared_statement_type)                                                                     \
+    X(extract_statements)                                                                          \
+    X(extract_statements_error)                                                                    \
+    X(prepare_extracted_statement)                                                                 \
+    X(destroy_extracted)                                                                           \
+    X(pending_prepared_streaming)                                                                  \
+    X(pending_error)                                                                               \
+    X(destroy_pending)                                                                             \
+    X(execute_pending)                                                                             \
+    X(interrupt)                                                                                   \
+    X(logical_type_get_alias)                                                                      \
+    X(decimal_width)                                                                               \
+    X(decimal_scale)                                                                               \
+    X(decimal_internal_type)                                                                       \
+    X(enum_internal_type)                                                                          \
+    X(enum_dictionary_size)                                                                        \
+    X(enum_dictionary_value)                                                                       \
+    X(array_type_child_type)                                                                       \
+    X(array_type_array_size)                                                                       \
+    X(array_vector_get_child)                                                                      \
+    X(map_type_key_type)                                                                           \
+    X(map_type_value_type)                                                                         \
+    X(union_type_member_count)                                                                     \
+    X(union_type_member_name)                                                                      \
+    X(union_type_member_type)
 
 struct engine_api {
 #define X(name) __typeof__(duckdb_##name) *name;
@@ -65,6 +95,9 @@ struct engine {
     duckdb_database database;
     duckdb_connection connection;
 };
+
+/* Open the library alone (once in a process): `api` is set. As engine_open. */
+mcp_status engine_load(struct engine *engine, mcp_error *err);
 
 /*
  * Open the library (once in a process) and an instance that reads descriptors of this process and

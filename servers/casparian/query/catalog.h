@@ -34,6 +34,7 @@ typedef struct casparian_catalog_file {
     const char *table;       /* of a DuckDB file; else NULL */
     const char *schema_hash; /* 64 hexadecimal digits */
     int64_t job_id, created_ms;
+    int64_t rows;                           /* for a warning; 0: not known */
     const casparian_definition *definition; /* the types of a CSV file; else may be NULL */
 
     /* Source files whose rows a newer job has committed again, by _cf_source_hash. The caller knows

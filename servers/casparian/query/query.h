@@ -1,10 +1,11 @@
 /**
  * query.h - read-only SQL of a client over the committed outputs.
  *
- * A statement passes four layers: a guard that looks at its words; the engine's own parse of it, held
- * against a list of functions and the views of the catalog; a sealed engine, which has these views
- * and no other file; and a process of its own around the engine, with limits of memory, processor
- * time and files. One such process is kept ready, so a query does not wait for its start.
+ * A statement passes four layers: the token guard (guard.h); the engine's own parse of it, held
+ * against a list of functions (allow.h) and the views of the catalog; a sealed engine, which has
+ * these views and no other file; and a process of its own around the engine, with limits of memory,
+ * processor time and files (kit/columns/sealed/sealed.h). One such process is kept ready, so a
+ * query does not wait for its start.
  *
  *     casparian_query_open(&query, &settings, err);
  *

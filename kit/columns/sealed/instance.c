@@ -1,0 +1,210 @@
+/*
+ * instance.c - see instance.h.
+ *
+ * The order of the settings matters. What limits the engine comes first, then the views, whose
+ * files are read while they are made; then the files that it may still open are named one by one,
+ * everything else outside is closed, and the configuration is locked. After that no statement can
+ * undo any of it.
+ */
+#include "columns/sealed/instance.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mcp/buf.h"
+
+#define SQL_MAX ((size_t)4 << 20)
+
+static const char *const settings[][2] = {
+    { "threads", "1" },
+    { "memory_limit", "512MB" },
+    { "enable_external_file_cache", "false" },
+    { "autoinstall_known_extensions", "false" },
+    { "autoload_known_extensions", "false" },
+};
+
+mcp_status instance_open(struct engine *engine, mcp_error *err)
+{
+    duckdb_config config = NULL;
+    duckdb_result result;
+    char *words = NULL;
+    mcp_status st = engine_load(engine, err);
+
+    if (st != MCP_OK)
+        return st;
+    const struct engine_api *api = engine->api;
+    if (api->create_config(&config) != DuckDBSuccess)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for DuckDB");
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (api->set_config(config, settings[i][0], settings[i][1]) != DuckDBSuccess)
+            st = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting %s", settings[i][0]);
+    if (st == MCP_OK && api->open_ext(NULL, &engine->database, config, &words) != DuckDBSuccess)
+        st = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words ? words : "");
+    if (words)
+        api->free(words);
+    api->destroy_config(&config);
+    if (st == MCP_OK && api->connect(engine->database, &engine->connection) != DuckDBSuccess)
+        st = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB takes no connection");
+    if (st == MCP_OK)
+        st = engine_query(engine, &result, "SET TimeZone = 'UTC'", MCP_E_INTERNAL, err);
+    if (st == MCP_OK)
+        api->destroy_result(&result);
+    return st;
+}
+
+/* The engine's words without the excerpt of the statement, which is not the one that the user
+ * wrote. */
+static void take_words(columns_sealed_end *end, const char *words)
+{
+    const char *excerpt = strstr(words, "\nLINE ");
+    size_t length = excerpt ? (size_t)(excerpt - words) : strlen(words);
+
+    if (length >= sizeof end->message)
+        length = sizeof end->message - 1;
+    while (length > 0 && ((unsigned char)words[length] & 0xC0) == 0x80)
+        length--; /* not within a character */
+    while (length > 0 && words[length - 1] == '\n')
+        length--;
+    memcpy(end->message, words, length);
+    end->message[length] = '\0';
+}
+
+mcp_status instance_failure(columns_sealed_end *end, duckdb_error_type type, const char *words,
+                            mcp_error *err)
+{
+    mcp_status st = MCP_E_PARSE;
+
+    take_words(end, words ? words : "the engine gives no reason");
+    if (type == DUCKDB_ERROR_OUT_OF_MEMORY)
+        st = MCP_E_LIMIT;
+    else if (type == DUCKDB_ERROR_INTERRUPT)
+        st = MCP_E_STOPPED;
+    return mcp_error_set(err, st, "%s", end->message);
+}
+
+static mcp_status run(struct engine *engine, const char *sql, columns_sealed_end *end,
+                      mcp_error *err)
+{
+    duckdb_result result;
+    mcp_status st = MCP_OK;
+
+    if (engine->api->query(engine->connection, sql, &result) != DuckDBSuccess)
+        st = instance_failure(end, engine->api->result_error_type(&result),
+                              engine->api->result_error(&result), err);
+    engine->api->destroy_result(&result);
+    return st;
+}
+
+static mcp_status run_buf(struct engine *engine, const mcp_buf *sql, columns_sealed_end *end,
+                          mcp_error *err)
+{
+    if (sql->status != MCP_OK)
+        return mcp_error_set(err, sql->status, "a view of a query is too long");
+    return run(engine, sql->data, end, err);
+}
+
+static void put_quoted(mcp_buf *out, const char *text, char quote)
+{
+    mcp_buf_putc(out, quote);
+    for (; *text; text++) {
+        if (*text == quote)
+            mcp_buf_putc(out, quote);
+        mcp_buf_putc(out, *text);
+    }
+    mcp_buf_putc(out, quote);
+}
+
+static mcp_status limit(struct engine *engine, uint64_t memory_bytes, int threads, mcp_buf *sql,
+                        columns_sealed_end *end, mcp_error *err)
+{
+    mcp_buf_reset(sql);
+    mcp_buf_printf(sql, "SET temp_directory = ''; SET memory_limit = '%" PRIu64 "B'; ",
+                   memory_bytes);
+    mcp_buf_printf(sql, "SET threads = %d", threads);
+    return run_buf(engine, sql, end, err);
+}
+
+static mcp_status make_view(struct engine *engine, const columns_sealed_view *view, mcp_buf *sql,
+                            columns_sealed_end *end, mcp_error *err)
+{
+    mcp_buf_reset(sql);
+    mcp_buf_puts(sql, "CREATE SCHEMA IF NOT EXISTS ");
+    put_quoted(sql, view->schema, '"');
+    mcp_buf_puts(sql, "; CREATE VIEW ");
+    put_quoted(sql, view->schema, '"');
+    mcp_buf_putc(sql, '.');
+    put_quoted(sql, view->name, '"');
+    mcp_buf_puts(sql, " AS ");
+    mcp_buf_puts(sql, view->sql);
+    return run_buf(engine, sql, end, err);
+}
+
+/* Setup and views, which read the files. */
+static mcp_status make_views(struct engine *engine, const columns_sealed_request *request,
+                             mcp_buf *sql, columns_sealed_end *end, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; st == MCP_OK && i < request->setup_count; i++)
+        st = run(engine, request->setup[i], end, err);
+    for (size_t i = 0; st == MCP_OK && i < request->view_count; i++)
+        st = make_view(engine, &request->views[i], sql, end, err);
+    return st == MCP_E_PARSE ? mcp_error_set(err, MCP_E_STORAGE, "%s", end->message) : st;
+}
+
+/* The schemas of a search path must be there. */
+static mcp_status set_path(struct engine *engine, const char *path, mcp_buf *sql,
+                           columns_sealed_end *end, mcp_error *err)
+{
+    char rest[256];
+    char *name = rest;
+
+    if (!path || !path[0])
+        return MCP_OK;
+    mcp_buf_reset(sql);
+    snprintf(rest, sizeof rest, "%s", path);
+    while (name) {
+        char *comma = strchr(name, ',');
+        if (comma)
+            *comma = '\0';
+        mcp_buf_puts(sql, "CREATE SCHEMA IF NOT EXISTS ");
+        put_quoted(sql, name, '"');
+        mcp_buf_puts(sql, "; ");
+        name = comma ? comma + 1 : NULL;
+    }
+    mcp_buf_puts(sql, "SET search_path = ");
+    put_quoted(sql, path, '\'');
+    return run_buf(engine, sql, end, err);
+}
+
+static mcp_status shut(struct engine *engine, size_t files, mcp_buf *sql, columns_sealed_end *end,
+                       mcp_error *err)
+{
+    mcp_buf_reset(sql);
+    mcp_buf_puts(sql, "SET allowed_paths = [");
+    for (size_t i = 0; i < files; i++)
+        mcp_buf_printf(sql, "%s'/proc/self/fd/%zu'", i > 0 ? "," : "", COLUMNS_SEALED_FIRST_FD + i);
+    mcp_buf_puts(sql, "]; SET enable_external_access = false; SET lock_configuration = true");
+    return run_buf(engine, sql, end, err);
+}
+
+mcp_status instance_seal(struct engine *engine, const columns_sealed_request *request,
+                         uint64_t memory_bytes, int threads, columns_sealed_end *end,
+                         mcp_error *err)
+{
+    mcp_buf sql;
+    mcp_status st;
+
+    mcp_buf_init(&sql, SQL_MAX);
+    st = limit(engine, memory_bytes, threads, &sql, end, err);
+    if (st == MCP_OK)
+        st = make_views(engine, request, &sql, end, err);
+    if (st == MCP_OK)
+        st = set_path(engine, request->search_path, &sql, end, err);
+    if (st == MCP_OK)
+        st = shut(engine, request->fd_count, &sql, end, err);
+    mcp_buf_clear(&sql);
+    return st;
+}

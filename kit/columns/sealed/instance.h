@@ -1,0 +1,25 @@
+/*
+ * instance.h - the engine inside the process: opened, given its views, sealed.
+ */
+#ifndef COLUMNS_SEALED_INSTANCE_H
+#define COLUMNS_SEALED_INSTANCE_H
+
+#include <duckdb.h>
+
+#include "columns/engine.h"
+#include "columns/sealed/sealed.h"
+
+/* Open the library and an instance without threads, so that rules of Landlock can still be set for
+ * all that it starts. As engine_open. */
+mcp_status instance_open(struct engine *engine, mcp_error *err);
+
+/* Make the views of a request and seal the engine. MCP_E_STORAGE: a view cannot be made. */
+mcp_status instance_seal(struct engine *engine, const columns_sealed_request *request,
+                         uint64_t memory_bytes, int threads, columns_sealed_end *end,
+                         mcp_error *err);
+
+/* Take the engine's words for a failure into `end` and `err`. */
+mcp_status instance_failure(columns_sealed_end *end, duckdb_error_type type, const char *words,
+                            mcp_error *err);
+
+#endif
