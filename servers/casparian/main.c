@@ -1,9 +1,11 @@
 /*
  * main.c - the program casparian.
  */
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "columns/sealed/sealed.h"
 #include "serve/serve.h"
 #include "shell/commands.h"
 
@@ -24,5 +26,7 @@ int main(int argc, char **argv)
     /* A core would have values of data in it. */
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)umask(S_IRWXG | S_IRWXO);
+    if (argc > 1 && strcmp(argv[1], COLUMNS_SEALED_COMMAND) == 0)
+        return columns_sealed_main();
     return serve_main(&program, argc, argv);
 }
