@@ -410,7 +410,7 @@ static void forged_frames_fail_their_file_alone(void **state)
         { "b'\\xff\\xff\\xff\\xfd\\x00\\x00\\x00\\x09'", "without OUTPUT_META" },
         { "b'\\x00\\x00\\x00\\x00'", "END without METRICS" },
         { "b'\\xff\\xff\\xff\\xf8\\x00\\x00\\x00\\x02{}'", "a frame that a file does not have" },
-        { "b'\\xff\\xff\\xff\\xfb\\x00\\x00\\x00\\x14{\"rows_published\": 7}'",
+        { "b'\\xff\\xff\\xff\\xfb\\x00\\x00\\x00\\x15{\"rows_published\": 7}'",
           "METRICS says 7 rows, and 0 came" },
         { "b'\\xff\\xff\\xff\\xfa\\x00\\x00\\x00\\x02[]'", "OUTPUT_META frame without" },
     };
@@ -471,7 +471,7 @@ static void a_row_that_is_too_long_for_a_frame(void **state)
 
 /* ---- the level ------------------------------------------------------------------------------- */
 
-static void the_level_is_told_in_words(void **state)
+static void the_level_is_said_in_words(void **state)
 {
     rig *self = *state;
     char words[CASPARIAN_SANDBOX_WORDS_SIZE];
@@ -550,7 +550,7 @@ int main(void)
         WITH_RIG(the_socket_of_the_guest_is_not_there),
         WITH_RIG(a_frame_of_fifty_megabytes),
         WITH_RIG(a_row_that_is_too_long_for_a_frame),
-        WITH_RIG(the_level_is_told_in_words),
+        WITH_RIG(the_level_is_said_in_words),
         WITH_RIG(off_has_limits_alone),
         WITH_RIG(a_plugin_may_be_allowed_to_start_processes),
     };
