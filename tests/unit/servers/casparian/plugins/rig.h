@@ -55,7 +55,7 @@ static inline void rig_open(rig *self)
     scratch_write(&self->folder, "inputs/one.txt", "alpha\nbeta\n", 11);
     scratch_write(&self->folder, "inputs/two.txt", "secret\n", 7);
     scratch_write(&self->folder, "scratch/.keep", "", 0);
-    mcp_buf_init(&self->rows, 8 << 20);
+    mcp_buf_init(&self->rows, 16 << 20);
     mcp_buf_init(&self->log, 16 << 20);
     const char *inputs = mcp_arena_strdup(self->arena, scratch_path(&self->folder, "inputs"));
     self->inputs[0] = inputs;

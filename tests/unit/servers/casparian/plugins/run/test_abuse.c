@@ -174,14 +174,16 @@ static void no_module_starts_a_program(void **state)
           "PermissionError");
 }
 
+/* Landlock denies signals since its version 6; before, a file can end its own guest. */
 static void others_cannot_be_killed(void **state)
 {
     rig *self = *state;
     needs_sandbox();
     rig_module(self, EXCEPT_TWO("    os.kill(-1, signal.SIGKILL)\n"
-                                "    time.sleep(3600)\n"));
-    rig_parse(self, "one.txt"); /* what it can kill is its own guest */
-    assert_int_not_equal(self->outcome.failure, CASPARIAN_FAILURE_NONE);
+                                "    yield {'a': 1}\n"));
+    rig_parse(self, "one.txt");
+    assert_true(self->outcome.failure == CASPARIAN_FAILURE_NONE ||
+                self->outcome.failure == CASPARIAN_FAILURE_CRASHED);
     next_file_is_read(self);
 }
 
