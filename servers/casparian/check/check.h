@@ -12,7 +12,8 @@
  *     casparian_check_free(check);
  *
  * A row is valid if it has no violation and no error of the parser. Conversions are exact: nothing
- * is rounded, guessed or lost. Nothing is allocated for a cell. One thread at a time.
+ * is guessed or lost, and only what becomes a float64 is rounded, to the nearest. Nothing is
+ * allocated for a cell. One thread at a time.
  *
  * Source: casparian's data model, 3 (validation), 4 (suggested fixes), 7.2 (quarantine).
  */
@@ -21,25 +22,8 @@
 
 #include "check/batch.h"
 #include "check/redact.h"
+#include "check/violation.h"
 #include "schema/definition.h"
-
-/* clang-format off */
-#define CASPARIAN_VIOLATION_MAP(X) \
-    X(TYPE_MISMATCH, "type_mismatch") X(NULL_NOT_ALLOWED, "null_not_allowed") \
-    X(FORMAT_MISMATCH, "format_mismatch") X(COLUMN_NAME_MISMATCH, "column_name_mismatch") \
-    X(COLUMN_COUNT_MISMATCH, "column_count_mismatch")
-/* clang-format on */
-
-/** What can be wrong with a cell or a row; the order is that of the seed. */
-typedef enum casparian_violation {
-#define CASPARIAN_VIOLATION_VALUE(name, text) CASPARIAN_VIOLATION_##name,
-    CASPARIAN_VIOLATION_MAP(CASPARIAN_VIOLATION_VALUE)
-#undef CASPARIAN_VIOLATION_VALUE
-        CASPARIAN_VIOLATIONS
-} casparian_violation;
-
-/** "type_mismatch", and so on. */
-const char *casparian_violation_text(casparian_violation violation);
 
 /** How many rows are profiled for suggested fixes. */
 #define CASPARIAN_PROFILED_ROWS_MAX 100000
@@ -51,6 +35,8 @@ typedef struct casparian_check_options {
     const char *output;
     const casparian_definition *definition;
     const casparian_redaction *redaction;
+    bool
+        is_inferred; /* the definition was inferred: its string columns take the text of any value */
     bool has_no_profile; /* no suggested fixes are wanted */
 } casparian_check_options;
 
@@ -106,13 +92,15 @@ typedef struct casparian_violation_count {
     int64_t count; /* of rows */
 } casparian_violation_count;
 
-/** The most frequent violations. @param out room for `max`. @return how many there are in `out` */
+/** The most frequent violations, those of the file that has not ended too.
+ *  @param out room for `max`. @return how many there are in `out` */
 size_t casparian_check_top(const casparian_check *self, casparian_violation_count *out, size_t max);
 
 /**
  * Write the figures of the output as members of an open object: rows_emitted, rows_valid,
  * rows_quarantined, pass_rate, quarantine_pct, schema_hash, violations, parser_errors,
- * extra_columns_dropped (and the names, as warnings do) and, where it was capped, profiled_rows.
+ * extra_columns_dropped and, where there are some, the names in extra_columns; profiled_rows where
+ * not all rows were profiled. A file that has not ended is not in them.
  */
 void casparian_check_write(const casparian_check *self, mcp_json_writer *out);
 
