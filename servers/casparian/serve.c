@@ -10,6 +10,7 @@
 #include "features/tools.h"
 #include "gateway/permissions.h"
 #include "hooks.h"
+#include "jobs/runner.h"
 #include "shell/commands.h"
 #include "shell/shell.h"
 
@@ -40,6 +41,8 @@ const cli_option casparian_serve_options[] = {
       .help = "run plugins that the client names by a path" },
     { .name = "allow-tool-approval", .type = CLI_FLAG,
       .help = "let casparian_approval_decide decide without a human" },
+    { .name = "finish-jobs", .type = CLI_FLAG,
+      .help = "at the end of the client, finish the jobs that run" },
     { .name = "profile", .type = CLI_CHOICE, .argument = "NAME", .choices = profile_choices,
       .help = "which tools the client may call" },
     { .name = "control-addr", .type = CLI_STRING, .argument = "URL", .hidden = true },
@@ -55,6 +58,7 @@ const cli_option casparian_serve_options[] = {
 struct running {
     casparian_app app;
     mcp_status opened; /* of the home */
+    casparian_runner *runner;
 };
 
 static void write_start(mcp_json_writer *json, const void *data)
@@ -96,7 +100,8 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
     self->opened = casparian_app_open(app, setup->line,
                                       CASPARIAN_NEEDS_HOME | CASPARIAN_NEEDS_AUDIT |
                                           CASPARIAN_NEEDS_ROOTS | CASPARIAN_NEEDS_RATES |
-                                          CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_WAITS,
+                                          CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_WAITS |
+                                          CASPARIAN_NEEDS_DRIVER | CASPARIAN_NEEDS_QUERY,
                                       err);
     if (self->opened == MCP_OK)
         self->opened = casparian_permissions_check(app->config, casparian_tools, err);
@@ -105,6 +110,24 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
     warn(setup, app);
     casparian_audit_server(app->audit, "start", write_start, app);
     return MCP_OK;
+}
+
+static mcp_status start(mcp_server *served, const serve_setup *setup, void *data, mcp_error *err)
+{
+    struct running *self = data;
+    const casparian_runner_options options = { .store = self->app.store,
+                                               .driver = self->app.driver,
+                                               .finishes_jobs = cli_flag(setup->line,
+                                                                         "finish-jobs") };
+    (void)served;
+    return casparian_runner_new(&self->runner, &options, err);
+}
+
+static void stop(void *data)
+{
+    struct running *self = data;
+    casparian_runner_free(self->runner);
+    self->runner = NULL;
 }
 
 static void close_all(void *data)
@@ -127,6 +150,8 @@ static const serve_server server = {
                  .visible = casparian_tool_is_visible,
                  .limits = { .calls_max_running = CALLS_RUNNING, .short_threads = CALLS_RUNNING } },
     .open = open_all,
+    .start = start,
+    .stop = stop,
     .close = close_all,
 };
 

@@ -6,10 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The longest statement (query/query.h), and what its answer takes. */
+enum { QUERY_MS = 330000 };
+
 /* clang-format off */
 const casparian_tool casparian_tools[] = {
-    /* name                          function             flags      traits  timeout_ms */
-    { "casparian_scan",              casparian_scan_tool, MCP_READS, 0,      0 },
+    /* name, function, flags, traits, timeout_ms */
+    { "casparian_scan", casparian_scan_tool, MCP_READS, 0, 0 },
+    { "casparian_preview", casparian_preview_tool, MCP_READS, CASPARIAN_EXPENSIVE, 0 },
+    { "casparian_backtest_start", casparian_backtest_start_tool, MCP_WRITES, CASPARIAN_EXPENSIVE, 0 },
+    { "casparian_run_request", casparian_run_request_tool, MCP_WRITES, CASPARIAN_EXPENSIVE | CASPARIAN_CHANGES, 0 },
+    { "casparian_job_status", casparian_job_status_tool, MCP_READS, 0, 0 },
+    { "casparian_job_cancel", casparian_job_cancel_tool, MCP_WRITES, CASPARIAN_CHANGES, 0 },
+    { "casparian_job_list", casparian_job_list_tool, MCP_READS, 0, 0 },
+    { "casparian_query", casparian_query_tool, MCP_READS, CASPARIAN_EXPENSIVE, QUERY_MS },
+    { "casparian_schema_propose", casparian_schema_propose_tool, MCP_WRITES, 0, 0 },
+    { "casparian_schema_promote", casparian_schema_promote_tool, MCP_WRITES, CASPARIAN_CHANGES, 0 },
+    { "casparian_approval_status", casparian_approval_status_tool, MCP_READS, 0, 0 },
+    { "casparian_approval_list", casparian_approval_list_tool, MCP_READS, 0, 0 },
+    { "casparian_approval_decide", casparian_approval_decide_tool, MCP_WRITES, CASPARIAN_CHANGES | CASPARIAN_DECIDES, 0 },
+    { "casparian_quarantine_summary", casparian_quarantine_summary_tool, MCP_READS, 0, 0 },
     { 0 },
 };
 /* clang-format on */

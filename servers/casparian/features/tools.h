@@ -16,6 +16,21 @@ extern const casparian_tool casparian_tools[];
 /** features/scan.c */
 casparian_handler casparian_scan_tool;
 
+/** features/preview.c, run.c, jobs.c, query.c, schemas.c, approvals.c, quarantine.c */
+casparian_handler casparian_preview_tool;
+casparian_handler casparian_backtest_start_tool;
+casparian_handler casparian_run_request_tool;
+casparian_handler casparian_job_status_tool;
+casparian_handler casparian_job_cancel_tool;
+casparian_handler casparian_job_list_tool;
+casparian_handler casparian_query_tool;
+casparian_handler casparian_schema_propose_tool;
+casparian_handler casparian_schema_promote_tool;
+casparian_handler casparian_approval_status_tool;
+casparian_handler casparian_approval_list_tool;
+casparian_handler casparian_approval_decide_tool;
+casparian_handler casparian_quarantine_summary_tool;
+
 /** Make the library's table of the tools, in the arena. @return NULL: no memory */
 const mcp_tool *casparian_tool_rows(mcp_arena *arena);
 

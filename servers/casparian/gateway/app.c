@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "gateway/work.h"
 
 #define CLIENTS_MAX 10000
 
@@ -187,11 +188,12 @@ mcp_status casparian_app_open(casparian_app *app, const cli_line *line, unsigned
         st = open_rate(&app->rate, app->config->mcp.rate_limit_rpm, BURST, err);
     if (st == MCP_OK && (parts & CASPARIAN_NEEDS_RATES))
         st = open_rate(&app->expensive_rate, app->config->mcp.expensive_rpm, EXPENSIVE_BURST, err);
-    return st;
+    return st == MCP_OK ? casparian_work_open(app, parts, err) : st;
 }
 
 void casparian_app_close(casparian_app *app)
 {
+    casparian_work_close(app);
     guard_rate_free(app->expensive_rate);
     guard_rate_free(app->rate);
     guard_free(app->roots);

@@ -13,19 +13,23 @@
 #include "gateway/settings.h"
 #include "guard/named.h"
 #include "guard/rate.h"
+#include "jobs/driver.h"
 #include "jobs/store.h"
 #include "mcp/files.h"
 #include "mcp/log.h"
+#include "query/query.h"
 
 typedef struct casparian_tool casparian_tool; /* gateway/request.h */
 
 /** What to open, as bits. */
 enum casparian_parts {
-    CASPARIAN_NEEDS_HOME = 1 << 0,  /* the home folder is made when it is missing */
-    CASPARIAN_NEEDS_AUDIT = 1 << 1, /* with the home */
-    CASPARIAN_NEEDS_ROOTS = 1 << 2, /* the allowed roots; with the home's folder for output */
-    CASPARIAN_NEEDS_RATES = 1 << 3, /* limits of calls */
-    CASPARIAN_NEEDS_STORE = 1 << 4, /* the state, with the home */
+    CASPARIAN_NEEDS_HOME = 1 << 0,   /* the home folder is made when it is missing */
+    CASPARIAN_NEEDS_AUDIT = 1 << 1,  /* with the home */
+    CASPARIAN_NEEDS_ROOTS = 1 << 2,  /* the allowed roots; with the home's folder for output */
+    CASPARIAN_NEEDS_RATES = 1 << 3,  /* limits of calls */
+    CASPARIAN_NEEDS_STORE = 1 << 4,  /* the state, with the home */
+    CASPARIAN_NEEDS_DRIVER = 1 << 6, /* plugins, and what runs them; with the state */
+    CASPARIAN_NEEDS_QUERY = 1 << 7,  /* read-only SQL over the outputs; with the state */
     CASPARIAN_NEEDS_WAITS = 1 << 5 /* the state can wake calls that wait; their data is the request,
                                        see gateway/request.h */
 };
@@ -38,6 +42,10 @@ typedef struct casparian_app {
     casparian_config *config;
     casparian_audit *audit;
     casparian_store *store;
+    casparian_registry *registry; /* DRIVER, as the next two */
+    casparian_driver *driver;
+    keys_pair *signing_key; /* of manifests; NULL: they are not signed */
+    casparian_query *query;
     guard *roots; /* the folders that clients may name, without the home */
     guard_rate *rate, *expensive_rate;
     const casparian_tool *tools; /* ended by a row without a name; NULL: a command of the shell */

@@ -56,6 +56,7 @@ struct casparian_request {
     const casparian_tool *tool;
     int64_t rows;          /* for the audit; -1: none */
     const char *redaction; /* the mode that was used; NULL: none */
+    void *state;           /* the function's own, while it waits */
     /* private */
     const char *error_code;
     casparian_handler *next;
