@@ -44,7 +44,7 @@ static mcp_status figures_init(const casparian_check *self, struct figures *out,
     *out = (struct figures){ .store = { .arena = arena, .redaction = self->options.redaction } };
     if (arena) {
         out->columns = mcp_arena_array(arena, definition->count, sizeof *out->columns);
-        out->extras = mcp_arena_array(arena, EXTRAS_MAX, sizeof *out->extras);
+        out->extras = mcp_arena_array(arena, EXTRAS_MAX, sizeof(struct column_figures *));
         out->shapes = mcp_arena_array(arena, SHAPES_MAX, sizeof *out->shapes);
     }
     if (!out->columns || !out->extras || !out->shapes) {
@@ -65,14 +65,19 @@ static struct column_figures *find_extra(const casparian_check *self, struct fig
     struct column_figures made = { .name = NULL };
     name_figures(self, &made, name);
     for (size_t i = 0; i < figures->extra_count; i++) {
-        if (figures->extras[i].hash == made.hash && strcmp(figures->extras[i].name, name) == 0)
-            return &figures->extras[i];
+        struct column_figures *extra = figures->extras[i];
+        if (extra->hash == made.hash && strcmp(extra->name, name) == 0)
+            return extra;
     }
-    made.name = mcp_arena_strdup(figures->store.arena, name);
-    if (figures->extra_count == EXTRAS_MAX || !made.name)
+    if (figures->extra_count == EXTRAS_MAX)
         return NULL;
-    figures->extras[figures->extra_count] = made;
-    return &figures->extras[figures->extra_count++];
+    struct column_figures *kept = mcp_arena_alloc(figures->store.arena, sizeof *kept);
+    made.name = mcp_arena_strdup(figures->store.arena, name);
+    if (!kept || !made.name)
+        return NULL;
+    *kept = made;
+    figures->extras[figures->extra_count++] = kept;
+    return kept;
 }
 
 static void add_shape(struct figures *figures, uint64_t hash, int64_t rows)
@@ -116,9 +121,9 @@ static void merge_figures(const casparian_check *self, struct figures *to,
     for (size_t i = 0; i < self->options.definition->count; i++)
         merge_column(&to->columns[i], to, &from->columns[i]);
     for (size_t i = 0; i < from->extra_count; i++) {
-        struct column_figures *extra = find_extra(self, to, from->extras[i].name);
+        struct column_figures *extra = find_extra(self, to, from->extras[i]->name);
         if (extra)
-            merge_column(extra, to, &from->extras[i]);
+            merge_column(extra, to, from->extras[i]);
     }
     for (size_t i = 0; i < from->shape_count; i++)
         add_shape(to, from->shapes[i].hash, from->shapes[i].rows);
@@ -358,8 +363,7 @@ static void count_present(struct judging *j)
     size_t whole = 0;
     for (size_t i = 0; i < j->definition->count + j->extra_count; i++) {
         size_t extra = i - j->definition->count;
-        const casparian_vector *in =
-            i < j->definition->count ? j->inputs[i] : j->extras[extra];
+        const casparian_vector *in = i < j->definition->count ? j->inputs[i] : j->extras[extra];
         whole += in && !in->absent;
         for (size_t row = 0; in && in->absent && row < j->batch->rows; row++)
             j->present[row] += !bit(in->absent, row);
@@ -407,8 +411,7 @@ static mcp_status prepare_structure(struct judging *j, mcp_arena *arena, mcp_err
     j->shapes = mcp_arena_array(arena, j->batch->rows + 1, sizeof *j->shapes);
     j->present = mcp_arena_array(arena, j->batch->rows + 1, sizeof *j->present);
     if (!j->shapes || !j->present)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch of %zu rows",
-                             j->batch->rows);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch of %zu rows", j->batch->rows);
     count_present(j);
     return MCP_OK;
 }
@@ -472,8 +475,7 @@ static void profile_column(struct judging *j, struct column_figures *figures,
 {
     casparian_kind kind = converted ? converted->vector.type.kind : CASPARIAN_KIND_STRING;
     if (figures && !figures->profile)
-        figures->profile =
-            mcp_arena_alloc(j->self->current.store.arena, sizeof *figures->profile);
+        figures->profile = mcp_arena_alloc(j->self->current.store.arena, sizeof *figures->profile);
     for (size_t row = 0; figures && figures->profile && row < rows; row++) {
         casparian_cell cell = casparian_vector_cell(in, row);
         casparian_standing standing = CASPARIAN_STANDS;

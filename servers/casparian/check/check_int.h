@@ -11,8 +11,8 @@
 /* What is known of a column, declared or extra. */
 struct column_figures {
     const char *name;
-    uint64_t hash;    /* of the name; a shape of rows is the sum of its columns' */
-    int64_t dropped;  /* rows that had it, in mode allow_extra */
+    uint64_t hash;   /* of the name; a shape of rows is the sum of its columns' */
+    int64_t dropped; /* rows that had it, in mode allow_extra */
     bool is_sensitive;
     casparian_tally tallies[CASPARIAN_VIOLATIONS];
     casparian_profile *profile; /* NULL: nothing was profiled */
@@ -28,7 +28,7 @@ struct figures {
     casparian_tally_store store;
     casparian_check_counts counts;
     struct column_figures *columns; /* those of the definition */
-    struct column_figures *extras;
+    struct column_figures **extras;
     size_t extra_count;
     struct shape *shapes;
     size_t shape_count;

@@ -67,7 +67,7 @@ static struct context *list(const casparian_check *self, const struct figures *f
     for (size_t i = 0; all && i < definition->count; i++)
         *count += list_column(all + *count, &figures->columns[i], &definition->columns[i], i);
     for (size_t i = 0; all && i < figures->extra_count; i++)
-        *count += list_column(all + *count, &figures->extras[i], NULL, definition->count + i);
+        *count += list_column(all + *count, figures->extras[i], NULL, definition->count + i);
     if (all)
         qsort(all, *count, sizeof *all, compare);
     return all;
@@ -101,7 +101,7 @@ static bool is_removable(const struct figures *figures, size_t column)
 /* Whether a schema could have the column: its name is free, and one type takes its values. */
 static bool is_addable(const casparian_check *self, const struct figures *figures, size_t extra)
 {
-    const struct column_figures *column = &figures->extras[extra];
+    const struct column_figures *column = figures->extras[extra];
     const casparian_definition *definition = self->options.definition;
     casparian_type type;
     if (!is_frequent(figures, column) || is_reserved(column->name) ||
@@ -112,8 +112,8 @@ static bool is_addable(const casparian_check *self, const struct figures *figure
             return false;
     }
     for (size_t i = 0; i < extra; i++) {
-        if (is_frequent(figures, &figures->extras[i]) &&
-            strcasecmp(figures->extras[i].name, column->name) == 0)
+        if (is_frequent(figures, figures->extras[i]) &&
+            strcasecmp(figures->extras[i]->name, column->name) == 0)
             return false;
     }
     return true;
@@ -144,7 +144,7 @@ static struct plan make_plan(const casparian_check *self, const struct figures *
     for (size_t i = 0; i < figures->extra_count; i++) {
         if (is_addable(self, figures, i)) {
             added++;
-            shape += figures->extras[i].hash;
+            shape += figures->extras[i]->hash;
         }
     }
     bool costs = definition->mode == CASPARIAN_MODE_STRICT
@@ -163,12 +163,12 @@ static const char *find_renamed(const struct figures *figures, const char *name)
 {
     const char *found = NULL;
     for (size_t i = 0; i < figures->extra_count; i++) {
-        if (structural(&figures->extras[i]) == 0 ||
-            !casparian_names_look_alike(figures->extras[i].name, name))
+        if (structural(figures->extras[i]) == 0 ||
+            !casparian_names_look_alike(figures->extras[i]->name, name))
             continue;
         if (found)
             return NULL;
-        found = figures->extras[i].name;
+        found = figures->extras[i]->name;
     }
     return found;
 }
@@ -190,17 +190,15 @@ static casparian_fault fault_of(const casparian_check *self, const struct figure
         .rows = figures->counts.rows_emitted,
         .count = is_structural ? structural(context->figures) : tally->count,
         .sentinels = tally->sentinels,
-        .has_type_mismatch =
-            context->figures->tallies[CASPARIAN_VIOLATION_TYPE_MISMATCH].count > 0,
+        .has_type_mismatch = context->figures->tallies[CASPARIAN_VIOLATION_TYPE_MISMATCH].count > 0,
         .must_not_lose = plan->must_not_lose,
     };
     if (!is_structural)
         return fault;
     size_t extra = context->order - self->options.definition->count;
-    fault.is_structural_fixed =
-        plan->is_applied && !self->options.has_no_profile &&
-        (context->column ? is_removable(figures, context->order)
-                         : is_addable(self, figures, extra));
+    fault.is_structural_fixed = plan->is_applied && !self->options.has_no_profile &&
+                                (context->column ? is_removable(figures, context->order)
+                                                 : is_addable(self, figures, extra));
     if (context->column)
         fault.renamed = find_renamed(figures, fault.name);
     return fault;
@@ -311,8 +309,8 @@ size_t casparian_check_top(const casparian_check *self, casparian_violation_coun
     add_open(all, &count, open, open_count);
     qsort(all, count, sizeof *all, compare);
     for (size_t i = 0; i < count && i < max; i++)
-        out[i] =
-            (casparian_violation_count){ all[i].figures->name, all[i].violation, all[i].count };
+        out[i] = (casparian_violation_count){ all[i].figures->name, all[i].violation,
+                                              all[i].count };
     free(kept);
     free(open);
     free(all);
@@ -362,8 +360,8 @@ static void write_dropped(const casparian_check *self, mcp_json_writer *out)
         return;
     mcp_write_member_array(out, "extra_columns");
     for (size_t i = 0; i < figures->extra_count; i++) {
-        if (figures->extras[i].dropped > 0)
-            mcp_write_string(out, figures->extras[i].name);
+        if (figures->extras[i]->dropped > 0)
+            mcp_write_string(out, figures->extras[i]->name);
     }
     mcp_write_end(out);
 }

@@ -23,9 +23,55 @@ const cli_option casparian_common_options[] = {
     { .name = name_, .summary = summary_, .notes = casparian_exit_notes, .options = options_,      \
       .run = run_ }
 
+#define ARGUMENTS(name_, arguments_, min_, max_, summary_, options_, run_)                         \
+    { .name = name_, .arguments = arguments_, .arguments_min = min_, .arguments_max = max_,        \
+      .summary = summary_, .notes = casparian_exit_notes, .options = options_, .run = run_ }
+
 const cli_command casparian_commands[] = {
     COMMAND("mcp serve", "serve the tools to an MCP client", casparian_serve_options,
             casparian_command_serve),
+    COMMAND("approvals list", "the requests that wait for a person", casparian_approvals_list_options,
+            casparian_command_approvals_list),
+    ARGUMENTS("approvals show", "ID", 1, 1, "everything that a request binds", NULL,
+              casparian_command_approvals_show),
+    ARGUMENTS("approvals approve", "ID", 1, 1, "approve a request", casparian_approve_options,
+              casparian_command_approve),
+    ARGUMENTS("approvals reject", "ID", 1, 1, "reject a request", casparian_reject_options,
+              casparian_command_reject),
+    COMMAND("mcp list", "the same as approvals list", casparian_approvals_list_options,
+            casparian_command_approvals_list),
+    ARGUMENTS("mcp approve", "ID", 1, 1, "the same as approvals approve", casparian_approve_options,
+              casparian_command_approve),
+    COMMAND("jobs list", "the latest jobs", casparian_jobs_list_options,
+            casparian_command_jobs_list),
+    ARGUMENTS("jobs show", "ID", 1, 1, "a job: its progress, result or error", casparian_jobs_show_options,
+              casparian_command_jobs_show),
+    ARGUMENTS("jobs cancel", "ID", 1, 1, "cancel a job", casparian_jobs_cancel_options,
+              casparian_command_jobs_cancel),
+    ARGUMENTS("jobs logs", "ID", 1, 1, "what the plugin printed", casparian_jobs_logs_options,
+              casparian_command_jobs_logs),
+    COMMAND("plugin list", "the parsers", casparian_plugin_list_options,
+            casparian_command_plugin_list),
+    ARGUMENTS("plugin show", "PLUGIN", 1, 1, "a parser: where it is, whether it may run", NULL,
+              casparian_command_plugin_show),
+    ARGUMENTS("schema", "PLUGIN", 1, 1, "the schemas that a parser declares",
+              casparian_schema_options, casparian_command_schema),
+    COMMAND("worker", "run queued jobs", casparian_worker_options,
+            casparian_command_worker),
+    ARGUMENTS("preview", "FILE", 1, 1, "the first rows of a file", casparian_preview_options,
+              casparian_command_preview),
+    ARGUMENTS("backtest", "PLUGIN INPUT", 2, 2, "parse and validate files, write nothing", casparian_backtest_options,
+              casparian_command_backtest),
+    ARGUMENTS("run", "PLUGIN INPUT", 2, 2, "parse, validate and write tables", casparian_run_options,
+              casparian_command_run),
+    ARGUMENTS("query", "[SQL]", 0, 1, "read-only SQL over the outputs", casparian_query_options,
+              casparian_command_query),
+    COMMAND("quarantine", "what was invalid", casparian_quarantine_options,
+            casparian_command_quarantine),
+    ARGUMENTS("verify", "DIR", 1, 1, "whether outputs are what their manifests say", casparian_verify_options,
+              casparian_command_verify),
+    ARGUMENTS("lineage", "OUTPUT", 1, 1, "where a row comes from", casparian_lineage_options,
+              casparian_command_lineage),
     { 0 },
 };
 /* clang-format on */

@@ -20,4 +20,50 @@ extern const char casparian_exit_notes[];
 extern const cli_option casparian_serve_options[];
 cli_command_run casparian_command_serve;
 
+/** approvals.c: approvals list, show, approve, reject; mcp list, mcp approve */
+extern const cli_option casparian_approvals_list_options[];
+cli_command_run casparian_command_approvals_list;
+cli_command_run casparian_command_approvals_show;
+extern const cli_option casparian_approve_options[];
+cli_command_run casparian_command_approve;
+extern const cli_option casparian_reject_options[];
+cli_command_run casparian_command_reject;
+
+/** jobs.c: jobs list, show, cancel, logs; worker; quarantine */
+extern const cli_option casparian_jobs_list_options[];
+cli_command_run casparian_command_jobs_list;
+extern const cli_option casparian_jobs_show_options[];
+cli_command_run casparian_command_jobs_show;
+extern const cli_option casparian_jobs_cancel_options[];
+cli_command_run casparian_command_jobs_cancel;
+extern const cli_option casparian_jobs_logs_options[];
+cli_command_run casparian_command_jobs_logs;
+extern const cli_option casparian_worker_options[];
+cli_command_run casparian_command_worker;
+extern const cli_option casparian_quarantine_options[];
+cli_command_run casparian_command_quarantine;
+
+/** run.c: preview, backtest, run */
+extern const cli_option casparian_preview_options[];
+cli_command_run casparian_command_preview;
+extern const cli_option casparian_backtest_options[];
+cli_command_run casparian_command_backtest;
+extern const cli_option casparian_run_options[];
+cli_command_run casparian_command_run;
+
+/** outputs.c: query, verify, lineage */
+extern const cli_option casparian_query_options[];
+cli_command_run casparian_command_query;
+extern const cli_option casparian_verify_options[];
+cli_command_run casparian_command_verify;
+extern const cli_option casparian_lineage_options[];
+cli_command_run casparian_command_lineage;
+
+/** plugins.c: plugin list, plugin show, schema */
+extern const cli_option casparian_plugin_list_options[];
+extern const cli_option casparian_schema_options[];
+cli_command_run casparian_command_plugin_list;
+cli_command_run casparian_command_plugin_show;
+cli_command_run casparian_command_schema;
+
 #endif

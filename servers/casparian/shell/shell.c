@@ -10,6 +10,8 @@
 
 #define ERROR_MAX 65536
 
+extern const mcp_file casparian_files[];
+
 int casparian_shell_open(casparian_app *app, const cli_line *line, unsigned parts)
 {
     mcp_error err = MCP_ERROR_INIT;
@@ -21,6 +23,20 @@ int casparian_shell_open(casparian_app *app, const cli_line *line, unsigned part
     (void)casparian_shell_fail_status(line, st, &err);
     return st == MCP_E_PARAMS || st == MCP_E_PARSE ? CASPARIAN_EXIT_USAGE
                                                    : CASPARIAN_EXIT_ENVIRONMENT;
+}
+
+int casparian_shell_run(const cli_line *line, unsigned parts, casparian_shell_work *work)
+{
+    casparian_app app = { .files = casparian_files };
+    mcp_error err = MCP_ERROR_INIT;
+    int exit_status = casparian_shell_open(&app, line, parts);
+    if (exit_status == CASPARIAN_EXIT_DONE) {
+        mcp_status st = work(&app, line, &err);
+        if (st != MCP_OK)
+            exit_status = casparian_shell_fail_status(line, st, &err);
+    }
+    casparian_app_close(&app);
+    return exit_status;
 }
 
 static void write_failure(mcp_json_writer *json, const casparian_shell_failure *failure)

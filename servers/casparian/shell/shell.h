@@ -25,6 +25,12 @@ enum {
  */
 int casparian_shell_open(casparian_app *app, const cli_line *line, unsigned parts);
 
+/** What a command does with its open app. */
+typedef mcp_status casparian_shell_work(casparian_app *app, const cli_line *line, mcp_error *err);
+
+/** Open the home and the parts, do the work, close, and print a failure. @return the exit status */
+int casparian_shell_run(const cli_line *line, unsigned parts, casparian_shell_work *work);
+
 /** One failure of a command. Texts may be NULL, but for the message. */
 typedef struct casparian_shell_failure {
     casparian_code code;

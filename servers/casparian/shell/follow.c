@@ -1,0 +1,124 @@
+/*
+ * follow.c - watches a job, or runs it.
+ */
+#include "shell/follow.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+#include "gateway/user.h"
+#include "jobs/runner.h"
+#include "mcp/clock.h"
+#include "shell/print.h"
+
+enum { LOOK_MS = 50, DETAIL_SIZE = 96 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static void draw(cli_progress *bar, const casparian_job *job)
+{
+    char detail[DETAIL_SIZE] = "";
+    int64_t done = 0, total = 0, rows = 0;
+    if (!job->progress)
+        return;
+    mcp_json_int(mcp_json_get(job->progress, "items_done"), &done);
+    mcp_json_int(mcp_json_get(job->progress, "items_total"), &total);
+    mcp_json_int(mcp_json_get(job->progress, "rows_emitted"), &rows);
+    bar->total = (uint64_t)total;
+    snprintf(detail, sizeof detail, "%" PRId64 " rows", rows);
+    cli_progress_step(bar, (uint64_t)done, detail);
+}
+
+/* Each look has an arena of its own; the last one is the app's. */
+static mcp_status watch(casparian_job *job, casparian_app *app, int64_t id, int64_t until_ms,
+                        cli_progress *bar, mcp_error *err)
+{
+    bool is_cancelled = false;
+    for (;;) {
+        mcp_arena *arena = mcp_arena_new(0);
+        casparian_cancelled how;
+        if (!arena)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a job");
+        mcp_status st = casparian_job_read(job, app->store, arena, id, err);
+        bool has_ended = st == MCP_OK && job->state > CASPARIAN_JOB_RUNNING;
+        if (st == MCP_OK && !has_ended)
+            draw(bar, job);
+        mcp_arena_free(arena);
+        if (st != MCP_OK || has_ended)
+            return st == MCP_OK ? casparian_job_read(job, app->store, app->arena, id, err) : st;
+        if (mcp_clock_mono_ms() >= until_ms)
+            return mcp_error_set(err, MCP_E_TIMEOUT, "job %" PRId64 " has not ended in time", id);
+        if (interrupted && !is_cancelled) {
+            is_cancelled = true;
+            st = casparian_job_cancel(&how, app->store, id, casparian_local_user(app->arena), err);
+            if (st != MCP_OK)
+                return st;
+        }
+        usleep(LOOK_MS * 1000);
+    }
+}
+
+/* A runner of this process, unless another process has one. */
+static mcp_status start_runner(casparian_runner **out, casparian_app *app, mcp_error *err)
+{
+    bool is_alive = false;
+    const casparian_runner_options options = { .store = app->store,
+                                               .driver = app->driver,
+                                               .threads = 1 };
+    *out = NULL;
+    mcp_status st = casparian_runner_is_alive(app->store, &is_alive, err);
+    return st == MCP_OK && !is_alive ? casparian_runner_new(out, &options, err) : st;
+}
+
+mcp_status casparian_shell_follow_to(casparian_job *job, casparian_app *app, const cli_line *line,
+                                     int64_t id, mcp_error *err)
+{
+    const struct sigaction handler = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND };
+    bool is_watched = !cli_flag(line, "quiet") && isatty(fileno(cli_err(line)));
+    int64_t timeout_s = cli_has(line, "timeout") ? cli_int(line, "timeout", 0) : 0;
+    int64_t until_ms = timeout_s ? mcp_clock_mono_ms() + timeout_s * 1000 : INT64_MAX;
+    casparian_runner *runner = NULL;
+    struct sigaction before;
+    cli_progress bar;
+    mcp_status st = start_runner(&runner, app, err);
+    if (st != MCP_OK)
+        return st;
+    sigaction(SIGINT, &handler, &before);
+    cli_progress_begin(&bar, cli_err(line), "Parsing", "files", 0,
+                       is_watched ? CLI_PROGRESS_BAR : CLI_PROGRESS_NONE);
+    st = watch(job, app, id, until_ms, &bar, err);
+    cli_progress_end(&bar);
+    sigaction(SIGINT, &before, NULL);
+    casparian_runner_free(runner);
+    return st;
+}
+
+mcp_status casparian_shell_follow(casparian_app *app, const cli_line *line, int64_t id,
+                                  mcp_error *err)
+{
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    casparian_job job;
+    mcp_status st = casparian_shell_follow_to(&job, app, line, id, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    casparian_job_write(&out.json, &job);
+    st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    if (st == MCP_OK && answer)
+        casparian_shell_document(cli_out(line), answer);
+    if (st == MCP_OK && job.state != CASPARIAN_JOB_COMPLETED)
+        st = mcp_error_set(err, MCP_E_IO, "job %" PRId64 " %s: %s", id,
+                           casparian_job_state_text(job.state),
+                           job.error_message ? job.error_message : "no reason is known");
+    return st;
+}

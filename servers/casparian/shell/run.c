@@ -1,0 +1,366 @@
+/*
+ * run.c - casparian run, backtest and preview: a person runs a plugin over files.
+ *
+ * A run that a person starts needs no approval; it is a job like any other, done here where no
+ * server or worker is there to do it.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jobs/driver.h"
+#include "jobs/ephemeral.h"
+#include "jobs/job.h"
+#include "mcp/clock.h"
+#include "shell/commands.h"
+#include "shell/follow.h"
+#include "shell/plugin_ref.h"
+#include "shell/print.h"
+#include "shell/shell.h"
+
+enum { SCHEMA_MAX = 1 << 20, WHATIF_MAX = 1000 };
+
+static const char *const onlies[] = { "all", "failed", "quarantined", NULL };
+static const char *const modes[] = { "none", "truncate", "hash", NULL };
+
+/* clang-format off */
+const cli_option casparian_run_options[] = {
+    { .name = "sink", .type = CLI_STRING, .argument = "URI", .standard = "parquet://./output/",
+      .help = "where the tables go: a directory, parquet://, csv:// or duckdb://" },
+    { .name = "force", .type = CLI_FLAG, .help = "also files that are done" },
+    { .name = "only", .type = CLI_CHOICE, .argument = "WHICH", .choices = onlies,
+      .help = "files that failed, or had invalid rows, in the newest run" },
+    { .name = "pattern", .type = CLI_STRING, .argument = "GLOB", .help = "names of files" },
+    { .name = "schema", .type = CLI_STRING, .argument = "FILE", .help = "schemas by output (JSON)" },
+    { .name = "ephemeral", .type = CLI_STRING, .argument = "ID", .help = "schemas that were proposed" },
+    { .name = "allow-quarantine", .type = CLI_FLAG, .help = "invalid rows go to quarantine tables" },
+    { .name = "max-quarantine-pct", .type = CLI_STRING, .argument = "N",
+      .help = "more of them fail the job (default: 10)" },
+    { .name = "whatif", .type = CLI_FLAG, .help = "list the files that would run, and do nothing" },
+    { .name = "timeout", .type = CLI_INT, .argument = "SECONDS", .min = 1, .max = 86400,
+      .help = "the longest wait" },
+    { 0 },
+};
+
+const cli_option casparian_backtest_options[] = {
+    { .name = "pattern", .type = CLI_STRING, .argument = "GLOB", .help = "names of files" },
+    { .name = "schema", .type = CLI_STRING, .argument = "FILE", .help = "schemas by output (JSON)" },
+    { .name = "ephemeral", .type = CLI_STRING, .argument = "ID", .help = "schemas that were proposed" },
+    { .name = "fail-fast", .type = CLI_FLAG, .help = "end early where most files fail" },
+    { .name = "fail-under", .type = CLI_STRING, .argument = "PCT",
+      .help = "exit with 1 where fewer rows of an output are valid" },
+    { .name = "redact", .type = CLI_CHOICE, .argument = "MODE", .standard = "none", .choices = modes,
+      .help = "how samples are shown" },
+    { .name = "timeout", .type = CLI_INT, .argument = "SECONDS", .min = 1, .max = 86400,
+      .help = "the longest wait" },
+    { 0 },
+};
+
+const cli_option casparian_preview_options[] = {
+    { .name = "plugin", .type = CLI_STRING, .argument = "REF",
+      .help = "the parser: NAME, NAME@VERSION or a path (default: by the file's ending)" },
+    { .name = "rows", .letter = 'n', .type = CLI_INT, .argument = "N", .min = 1, .max = 1000,
+      .standard = "20", .help = "rows of each output" },
+    { .name = "redact", .type = CLI_CHOICE, .argument = "MODE", .standard = "none", .choices = modes,
+      .help = "how values are shown" },
+    { 0 },
+};
+/* clang-format on */
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* What a command has read. */
+typedef struct order {
+    casparian_spec spec;
+    casparian_schemas schemas;
+    casparian_sink_uri sink;
+    casparian_prepare_request how;
+    casparian_prepared work;
+} order;
+
+static mcp_status read_schemas(order *self, casparian_app *app, const char *path, mcp_error *err)
+{
+    const mcp_json *json = NULL;
+    if (!path)
+        return MCP_OK;
+    mcp_status st = casparian_shell_read_json(&json, path, SCHEMA_MAX, app->arena, err);
+    if (st == MCP_OK)
+        st = casparian_schemas_read(&self->schemas, app->arena, json, NULL, NULL, err);
+    self->spec.schemas = &self->schemas;
+    return st;
+}
+
+static mcp_status read_percent(double *out, const char *text, const char *option, mcp_error *err)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value <= 100))
+        return mcp_error_set(err, MCP_E_PARAMS, "--%s: a number from 0 to 100 is required", option);
+    *out = value;
+    return MCP_OK;
+}
+
+static mcp_status read_quarantine(casparian_quarantine *out, const cli_line *line, mcp_error *err)
+{
+    const char *percent = cli_string(line, "max-quarantine-pct");
+    if (cli_flag(line, "allow-quarantine"))
+        out->has_allow = out->allow = true;
+    if (!percent)
+        return MCP_OK;
+    out->has_pct = true;
+    return read_percent(&out->max_pct, percent, "max-quarantine-pct", err);
+}
+
+static casparian_only only_of(const char *word)
+{
+    if (word && strcmp(word, "failed") == 0)
+        return CASPARIAN_ONLY_FAILED;
+    return word && strcmp(word, "quarantined") == 0 ? CASPARIAN_ONLY_QUARANTINED
+                                                    : CASPARIAN_ONLY_ALL;
+}
+
+static mcp_status read_sink(order *self, casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder))
+        return mcp_error_set(err, MCP_E_IO, "the current directory cannot be found");
+    self->how.sink = &self->sink;
+    return casparian_sink_uri_read(&self->sink, app->arena, cli_string(line, "sink"),
+                                   mcp_arena_strdup(app->arena, folder), err);
+}
+
+static mcp_status prepare(order *self, casparian_app *app, const char *plugin, mcp_error *err)
+{
+    casparian_plugin_problem problem = { .code = NULL };
+    self->how.spec = &self->spec;
+    mcp_status st = casparian_shell_plugin_ref(&self->how.plugin_ref, &self->how.plugin_path,
+                                               plugin, app->arena, err);
+    if (st == MCP_OK)
+        st = casparian_driver_prepare(&self->work, &problem, app->driver, app->arena, &self->how,
+                                      err);
+    if (st != MCP_OK && problem.nearest[0])
+        return mcp_error_set(err, st, "there is no plugin '%.60s'; the nearest is %.60s", plugin,
+                             problem.nearest[0]);
+    return st;
+}
+
+static mcp_status read_order(order *self, casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    *self = (order){ .spec = { .ephemeral_id = cli_string(line, "ephemeral"),
+                               .pattern = cli_string(line, "pattern") } };
+    const char *input = cli_argument(line, 1);
+    char path[PATH_MAX];
+    if (!realpath(input, path))
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no file or directory '%.200s'", input);
+    self->how.input = mcp_arena_strdup(app->arena, path);
+    return read_schemas(self, app, cli_string(line, "schema"), err);
+}
+
+/* ---- run ------------------------------------------------------------------------------------- */
+
+static mcp_status whatif(const order *self, casparian_app *app, const cli_line *line,
+                         mcp_error *err)
+{
+    static const casparian_shell_column columns[] = { { "SIZE", "/size", true },
+                                                      { "FILE", "/path", false } };
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_string(&out.json, "plugin", self->work.plugin.id);
+    mcp_write_member_string(&out.json, "sink", self->sink.text);
+    mcp_write_member_int(&out.json, "file_count", (int64_t)self->work.file_count);
+    mcp_write_member_array(&out.json, "files");
+    for (size_t i = 0; i < self->work.file_count && i < WHATIF_MAX; i++) {
+        mcp_write_object(&out.json);
+        mcp_write_member_string(&out.json, "path", self->work.files[i].path);
+        mcp_write_member_int(&out.json, "size", self->work.files[i].size);
+        mcp_write_end(&out.json);
+    }
+    mcp_write_end(&out.json);
+    mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    if (st == MCP_OK && answer)
+        st = casparian_shell_table(line, mcp_json_get(answer, "files"), columns, 2,
+                                   "No file would run.", err);
+    return st;
+}
+
+static mcp_status create(int64_t *id, casparian_app *app, const order *self,
+                         casparian_job_type type, mcp_error *err)
+{
+    const casparian_job_request what = { .type = type,
+                                         .plugin = self->work.job_plugin,
+                                         .input_dir = self->how.input,
+                                         .sink_uri = self->how.sink ? self->sink.text : NULL,
+                                         .spec = &self->spec,
+                                         .files = self->work.files,
+                                         .file_count = self->work.file_count };
+    return casparian_job_create(id, NULL, app->store, &what, err);
+}
+
+static mcp_status run(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    order self;
+    int64_t id = 0;
+    mcp_status st = read_order(&self, app, line, err);
+    self.spec.force = cli_flag(line, "force");
+    self.spec.only = only_of(cli_string(line, "only"));
+    self.how.lists_files = true;
+    if (st == MCP_OK)
+        st = read_quarantine(&self.spec.quarantine, line, err);
+    if (st == MCP_OK)
+        st = read_sink(&self, app, line, err);
+    if (st == MCP_OK)
+        st = prepare(&self, app, cli_argument(line, 0), err);
+    if (st != MCP_OK)
+        return st;
+    if (cli_flag(line, "whatif"))
+        return whatif(&self, app, line, err);
+    st = create(&id, app, &self, CASPARIAN_JOB_RUN, err);
+    return st == MCP_OK ? casparian_shell_follow(app, line, id, err) : st;
+}
+
+int casparian_command_run(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(
+        line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_AUDIT | CASPARIAN_NEEDS_DRIVER, run);
+}
+
+/* ---- backtest -------------------------------------------------------------------------------- */
+
+/* Whether each output has so many valid rows, in percent. */
+static mcp_status check_rates(const casparian_job *job, double least, mcp_error *err)
+{
+    const mcp_json *outputs = mcp_json_get(job->result, "outputs");
+    for (size_t i = 0; i < mcp_json_count(outputs); i++) {
+        double rate = 1;
+        mcp_json_double(mcp_json_get(mcp_json_item(outputs, i), "pass_rate"), &rate);
+        if (100 * rate < least)
+            return mcp_error_set(err, MCP_E_SCHEMA,
+                                 "output %.63s: %.4g %% of the rows are valid, "
+                                 "and %.4g %% are required",
+                                 mcp_json_name(outputs, i, NULL), 100 * rate, least);
+    }
+    return MCP_OK;
+}
+
+static mcp_status redaction_of(const mcp_json **out, casparian_app *app, const cli_line *line,
+                               mcp_error *err)
+{
+    const char *text = mcp_arena_printf(app->arena, "{\"mode\":\"%s\"}",
+                                        cli_string(line, "redact"));
+    return text ? mcp_json_read(out, app->arena, text, strlen(text), err) : MCP_E_NOMEM;
+}
+
+static mcp_status backtest(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    const char *least = cli_string(line, "fail-under");
+    double percent = 0;
+    casparian_job job;
+    order self;
+    int64_t id = 0;
+    mcp_status st = read_order(&self, app, line, err);
+    self.spec.fail_fast = cli_flag(line, "fail-fast");
+    if (st == MCP_OK && least)
+        st = read_percent(&percent, least, "fail-under", err);
+    if (st == MCP_OK)
+        st = redaction_of(&self.spec.redaction, app, line, err);
+    if (st == MCP_OK)
+        st = prepare(&self, app, cli_argument(line, 0), err);
+    if (st == MCP_OK)
+        st = create(&id, app, &self, CASPARIAN_JOB_BACKTEST, err);
+    if (st == MCP_OK)
+        st = casparian_shell_follow(app, line, id, err);
+    if (st != MCP_OK || !least)
+        return st;
+    st = casparian_job_read(&job, app->store, app->arena, id, err);
+    return st == MCP_OK ? check_rates(&job, percent, err) : st;
+}
+
+int casparian_command_backtest(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(
+        line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_AUDIT | CASPARIAN_NEEDS_DRIVER, backtest);
+}
+
+/* ---- preview --------------------------------------------------------------------------------- */
+
+/* The shipped parser of files with such an ending; NULL: none is known. */
+static const char *plugin_of(const char *path)
+{
+    static const struct {
+        const char *ending, *plugin;
+    } known[] = {
+        { ".csv", "csv_native" },       { ".tsv", "csv_native" },      { ".csv.gz", "csv_native" },
+        { ".jsonl", "jsonl_native" },   { ".ndjson", "jsonl_native" }, { ".fix", "fix_parser" },
+        { ".hl7", "hl7_v2" },           { ".evtx", "evtx_native" },    { ".log", "weblog_native" },
+        { ".log.gz", "weblog_native" },
+    };
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t ending = strlen(known[i].ending);
+        if (length > ending && strcmp(path + length - ending, known[i].ending) == 0)
+            return known[i].plugin;
+    }
+    return NULL;
+}
+
+static void print_outputs(const cli_line *line, const mcp_json *answer)
+{
+    const mcp_json *outputs = mcp_json_get(answer, "outputs");
+    for (size_t i = 0; i < mcp_json_count(outputs); i++) {
+        fprintf(cli_out(line), "%s%s\n", i ? "\n" : "", mcp_json_name(outputs, i, NULL));
+        casparian_shell_document(cli_out(line),
+                                 mcp_json_get(mcp_json_item(outputs, i), "sample_rows"));
+    }
+    if (mcp_json_count(mcp_json_get(answer, "errors")) > 0)
+        casparian_shell_document(cli_err(line), mcp_json_get(answer, "errors"));
+}
+
+static mcp_status preview(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    const char *plugin = cli_string(line, "plugin");
+    const mcp_json *policy = NULL, *answer = NULL;
+    casparian_redaction redaction;
+    casparian_shell_answer out;
+    order self = { .spec = { .max_files = 0 } };
+    char path[PATH_MAX];
+    if (!realpath(cli_argument(line, 0), path))
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no file '%.200s'",
+                             cli_argument(line, 0));
+    const char *files[] = { mcp_arena_strdup(app->arena, path) };
+    if (!plugin)
+        plugin = plugin_of(path);
+    if (!plugin)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "no parser is known for '%.200s': name one with --plugin", path);
+    mcp_status st = prepare(&self, app, plugin, err);
+    if (st == MCP_OK)
+        st = redaction_of(&policy, app, line, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_redaction_read(&redaction, &app->config->redaction, policy, NULL);
+    const casparian_preview_request what = { .plugin = &self.work.plugin,
+                                             .schemas = self.work.schemas,
+                                             .schema_count = self.work.schema_count,
+                                             .files = files,
+                                             .file_count = 1,
+                                             .limit = cli_int(line, "rows", 0),
+                                             .redaction = &redaction };
+    casparian_shell_answer_begin(&out);
+    st = casparian_driver_preview(&out.json, app->driver, app->arena, &what, err);
+    mcp_status ended = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    if (st == MCP_OK && answer)
+        print_outputs(line, answer);
+    return st == MCP_OK ? ended : st;
+}
+
+int casparian_command_preview(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_DRIVER, preview);
+}
