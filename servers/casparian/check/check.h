@@ -35,8 +35,8 @@ typedef struct casparian_check_options {
     const char *output;
     const casparian_definition *definition;
     const casparian_redaction *redaction;
-    bool
-        is_inferred; /* the definition was inferred: its string columns take the text of any value */
+    /* The definition was inferred: its string columns take the text of any value. */
+    bool is_inferred;
     bool has_no_profile; /* no suggested fixes are wanted */
 } casparian_check_options;
 

@@ -39,8 +39,7 @@ static bool read_moment(const casparian_converter *self, casparian_temporal kind
                   : casparian_temporal_match(out, kind, text, length);
 }
 
-static bool read_int64(const casparian_converter *self, void *slot, const char *text,
-                       size_t length)
+static bool read_int64(const casparian_converter *self, void *slot, const char *text, size_t length)
 {
     (void)self;
     return casparian_lexical_int64(slot, text, length);
@@ -248,8 +247,7 @@ static bool are_decimals(const void *values, size_t rows, casparian_decimal_type
 
 /* Whether each value can be used where it is. Values of null rows are undefined: they may send a
  * column to the loop of cells, never the other way. */
-static bool is_as_declared(const casparian_converter *self, const casparian_vector *in,
-                           size_t rows)
+static bool is_as_declared(const casparian_converter *self, const casparian_vector *in, size_t rows)
 {
     const casparian_type *type = &self->column->type;
     bool is_text = type->kind == CASPARIAN_KIND_STRING || type->kind == CASPARIAN_KIND_BINARY;
@@ -292,7 +290,7 @@ static void set_null(struct making *m, size_t row)
             return;
         memset(m->valid, 0xFF, bytes);
     }
-    m->valid[row / 8] &= (uint8_t)~(1u << (row % 8));
+    m->valid[row / 8] &= (uint8_t) ~(1u << (row % 8));
 }
 
 static void fail(struct making *m, size_t row, uint8_t failure)
@@ -451,8 +449,8 @@ mcp_status casparian_convert(const casparian_converter *self, casparian_converte
     static const casparian_vector nothing = { .type = { .kind = CASPARIAN_KIND_NULL } };
     const casparian_column *column = self->column;
     struct making m = { .self = self, .in = in ? in : &nothing, .rows = rows, .arena = arena };
-    bool is_text =
-        column->type.kind == CASPARIAN_KIND_STRING || column->type.kind == CASPARIAN_KIND_BINARY;
+    bool is_text = column->type.kind == CASPARIAN_KIND_STRING ||
+                   column->type.kind == CASPARIAN_KIND_BINARY;
     *out = (casparian_converted){ .vector = { .name = column->name, .type = column->type } };
     m.out = out;
     if (in && is_as_declared(self, in, rows))

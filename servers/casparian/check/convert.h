@@ -10,9 +10,9 @@
 #define CASPARIAN_CHECK_CONVERT_H
 
 #include "check/batch.h"
-#include "schema/lexical.h"
 #include "check/violation.h"
 #include "schema/definition.h"
+#include "schema/lexical.h"
 #include "schema/zone.h"
 
 typedef struct casparian_converter {

@@ -37,14 +37,14 @@ typedef struct casparian_fix {
 typedef struct casparian_fault {
     casparian_violation violation;
     const char *name;
-    const casparian_column *column; /* as declared; NULL: an extra column */
+    const casparian_column *column;   /* as declared; NULL: an extra column */
     const casparian_profile *profile; /* NULL: there is none, and no change of type is suggested */
     const casparian_patterns *patterns;
     int64_t rows;  /* of the output */
     int64_t count; /* offending rows */
     int64_t sentinels;
-    bool has_type_mismatch; /* the column has these too, so one fix must serve both */
-    bool must_not_lose;     /* no cell that is right may become wrong */
+    bool has_type_mismatch;   /* the column has these too, so one fix must serve both */
+    bool must_not_lose;       /* no cell that is right may become wrong */
     bool is_structural_fixed; /* the columns of rows are changed: add and remove are suggested */
     const char *renamed;      /* of a missing column: the one extra column that looks like it */
 } casparian_fault;

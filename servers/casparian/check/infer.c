@@ -17,8 +17,8 @@
 /* A column, as far as it was seen. */
 struct seen {
     const char *name;
-    uint32_t kinds; /* bit k: a value of casparian_kind k */
-    int64_t values; /* that are not null */
+    uint32_t kinds;      /* bit k: a value of casparian_kind k */
+    int64_t values;      /* that are not null */
     size_t whole, scale; /* of integers and decimals */
     const char *zone;
 };

@@ -134,9 +134,9 @@ static candidates numbers_of(casparian_profile *self, const char *text, size_t l
     casparian_decimal_digits digits;
     int64_t integer;
     double number;
-    bool may_be_number = length > 0 && ((text[0] >= '0' && text[0] <= '9') || text[0] == '-' ||
-                                        text[0] == 'n' || text[0] == 'N' || text[0] == 'i' ||
-                                        text[0] == 'I');
+    bool may_be_number = length > 0 &&
+                         ((text[0] >= '0' && text[0] <= '9') || text[0] == '-' || text[0] == 'n' ||
+                          text[0] == 'N' || text[0] == 'i' || text[0] == 'I');
     if (!may_be_number)
         return 0;
     if (casparian_lexical_int64(&integer, text, length))
@@ -173,7 +173,7 @@ static candidates temporal_fits(const casparian_patterns *patterns, casparian_ki
     candidates fit = 0;
     for (size_t i = 0; i < CASPARIAN_FORMATS; i++) {
         casparian_temporal of = patterns->items[i].kind;
-        bool fits = kind == CASPARIAN_KIND_DATE ? of != CASPARIAN_TEMPORAL_TIMESTAMP_TZ
+        bool fits = kind == CASPARIAN_KIND_DATE        ? of != CASPARIAN_TEMPORAL_TIMESTAMP_TZ
                     : kind == CASPARIAN_KIND_TIMESTAMP ? of == CASPARIAN_TEMPORAL_TIMESTAMP
                                                        : of == CASPARIAN_TEMPORAL_TIMESTAMP_TZ;
         fit |= fits ? bit_of(i) : 0;

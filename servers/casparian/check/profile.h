@@ -17,8 +17,8 @@
 /** Patterns of dates, and of timestamps with and without a zone, in the order of preference. */
 enum { CASPARIAN_DATE_FORMATS = 14, CASPARIAN_FORMATS = CASPARIAN_DATE_FORMATS + 12 };
 
-/** What a value may be. The numbers below CASPARIAN_FORMATS are patterns. The order of preference is
- *  that of CASPARIAN_CANDIDATES. */
+/** What a value may be. The numbers below CASPARIAN_FORMATS are patterns. The order of preference
+ *  is that of CASPARIAN_CANDIDATES. */
 typedef enum casparian_candidate {
     CASPARIAN_FITS_BOOLEAN = CASPARIAN_FORMATS,
     CASPARIAN_FITS_INT64,

@@ -173,15 +173,14 @@ static void put_message(mcp_buf *out, const casparian_judged *judged, const casp
 {
     const char *name = name_of(judged, event);
     bool is_extra = event->column >= judged->definition->count;
-    const casparian_column *column =
-        is_extra ? NULL : &judged->definition->columns[event->column];
+    const casparian_column *column = is_extra ? NULL : &judged->definition->columns[event->column];
     if (is_extra)
         mcp_buf_printf(out, "schema: unexpected column '%s'", name);
     else if (event->violation == CASPARIAN_VIOLATION_NULL_NOT_ALLOWED)
         mcp_buf_printf(out, "schema: null not allowed in '%s'", name);
     else if (event->violation == CASPARIAN_VIOLATION_FORMAT_MISMATCH)
-        mcp_buf_printf(out, "schema: value does not match format '%s' for '%s'",
-                       format_of(column), name);
+        mcp_buf_printf(out, "schema: value does not match format '%s' for '%s'", format_of(column),
+                       name);
     else if (event->violation != CASPARIAN_VIOLATION_TYPE_MISMATCH)
         mcp_buf_printf(out, "schema: missing column '%s'", name);
     else if (column->type.kind == CASPARIAN_KIND_DECIMAL)
@@ -296,10 +295,9 @@ static mcp_status make_texts(struct gathering *g, casparian_vector *out, const c
     if (bytes && texts.length > 0)
         memcpy(bytes, texts.data, texts.length);
     mcp_buf_clear(&texts);
-    *out = (casparian_vector){ .name = name,
-                               .type = { .kind = CASPARIAN_KIND_STRING },
-                               .offsets = offsets,
-                               .bytes = bytes };
+    *out = (casparian_vector){
+        .name = name, .type = { .kind = CASPARIAN_KIND_STRING }, .offsets = offsets, .bytes = bytes
+    };
     return st == MCP_OK && g->is_out_of_memory ? MCP_E_NOMEM : st;
 }
 
@@ -322,8 +320,9 @@ static mcp_status make_places(struct gathering *g, casparian_vector *source,
     }
     const casparian_type type = { .kind = CASPARIAN_KIND_INT64 };
     *source = (casparian_vector){ "_source_row", type, has_id, NULL, ids, NULL, NULL, NULL, 0 };
-    *index = (casparian_vector){ "_output_row_index", type, has_row, NULL, rows, NULL, NULL, NULL,
-                                 0 };
+    *index = (casparian_vector){
+        "_output_row_index", type, has_row, NULL, rows, NULL, NULL, NULL, 0
+    };
     return MCP_OK;
 }
 

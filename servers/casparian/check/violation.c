@@ -83,8 +83,7 @@ static bool grow(casparian_tally *self, mcp_arena *arena)
     return true;
 }
 
-static bool has_room(const casparian_tally *self, const casparian_tally_store *store,
-                     size_t length)
+static bool has_room(const casparian_tally *self, const casparian_tally_store *store, size_t length)
 {
     return self->value_count < CASPARIAN_TALLY_VALUES_MAX &&
            store->bytes + length + 2 * sizeof(casparian_tally_value) <= CASPARIAN_TALLY_BYTES_MAX;
@@ -263,8 +262,8 @@ static void write_patterns(const casparian_tally *self, mcp_json_writer *out, si
     for (size_t i = 0; i < count; i++) {
         const casparian_tally_value *value = &self->values[i];
         bool is_known = !value->is_shown;
-        mcp_write_string_n(out, shape, is_known ? casparian_shape(shape, value->text, value->length)
-                                                : 0);
+        mcp_write_string_n(out, shape,
+                           is_known ? casparian_shape(shape, value->text, value->length) : 0);
     }
     mcp_write_end(out);
 }

@@ -28,7 +28,7 @@ typedef enum casparian_violation {
 #define CASPARIAN_VIOLATION_VALUE(name, text) CASPARIAN_VIOLATION_##name,
     CASPARIAN_VIOLATION_MAP(CASPARIAN_VIOLATION_VALUE)
 #undef CASPARIAN_VIOLATION_VALUE
-    CASPARIAN_VIOLATIONS
+        CASPARIAN_VIOLATIONS
 } casparian_violation;
 
 /** "type_mismatch", and so on. */
@@ -56,8 +56,8 @@ typedef struct casparian_tally_value {
 } casparian_tally_value;
 
 typedef struct casparian_tally {
-    int64_t count;     /* of rows */
-    int64_t sentinels; /* how many of them have a sentinel */
+    int64_t count;           /* of rows */
+    int64_t sentinels;       /* how many of them have a sentinel */
     uint32_t seen_sentinels; /* bit i: sentinel i */
     const char *first_file;  /* where it was first seen */
     int64_t first_row;

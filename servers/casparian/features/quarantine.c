@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "jobs/job.h"
-#include "jobs/quarantined.h"
+#include "jobs/state/quarantined.h"
 #include "schema/civil.h"
 #include "schema/format.h"
 

@@ -53,8 +53,8 @@ bool casparian_lexical_boolean(bool *out, const char *text, size_t length)
         const char *word;
         bool value;
     } words[] = {
-        { "true", true }, { "false", false }, { "1", true }, { "0", false }, { "yes", true },
-        { "no", false },  { "t", true },      { "f", false }, { "y", true }, { "n", false },
+        { "true", true }, { "false", false }, { "1", true },  { "0", false }, { "yes", true },
+        { "no", false },  { "t", true },      { "f", false }, { "y", true },  { "n", false },
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (is_word(text, length, words[i].word)) {
@@ -69,9 +69,9 @@ bool casparian_lexical_boolean(bool *out, const char *text, size_t length)
 
 /* A number of JSON in its parts. */
 struct number {
-    uint64_t digits;   /* the first PART_DIGITS_MAX of all digits */
-    size_t count;      /* of digits, without zeros in front */
-    long exponent;     /* of ten, of the last digit */
+    uint64_t digits; /* the first PART_DIGITS_MAX of all digits */
+    size_t count;    /* of digits, without zeros in front */
+    long exponent;   /* of ten, of the last digit */
     bool is_negative;
 };
 
@@ -159,15 +159,7 @@ bool casparian_lexical_decimal(casparian_int128 *out, const char *text, size_t l
                                casparian_decimal_type type)
 {
     static const uint64_t powers[] = {
-        1u,
-        10u,
-        100u,
-        1000u,
-        10000u,
-        100000u,
-        1000000u,
-        10000000u,
-        100000000u,
+        1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u,
     };
     size_t at = length > 0 && text[0] == '-', begin = at;
     uint64_t value = 0;
@@ -235,7 +227,8 @@ static bool read_clock(int64_t *total, const char *at, const char *end)
 {
     static const char units[] = "HMS";
     static const int64_t sizes[] = { 3600 * CASPARIAN_MICROS_PER_SECOND,
-                                     60 * CASPARIAN_MICROS_PER_SECOND, CASPARIAN_MICROS_PER_SECOND };
+                                     60 * CASPARIAN_MICROS_PER_SECOND,
+                                     CASPARIAN_MICROS_PER_SECOND };
     int next = 0;
     if (at == end)
         return false;

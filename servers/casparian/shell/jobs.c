@@ -9,8 +9,8 @@
 
 #include "gateway/user.h"
 #include "jobs/job.h"
-#include "jobs/quarantined.h"
 #include "jobs/runner.h"
+#include "jobs/state/quarantined.h"
 #include "jobs/state/rows.h"
 #include "shell/commands.h"
 #include "shell/follow.h"

@@ -41,8 +41,7 @@ static void write_plugin(mcp_json_writer *json, const casparian_plugin *plugin)
 {
     mcp_write_member_string(json, "id", plugin->id);
     mcp_write_member_string(json, "version", plugin->version);
-    mcp_write_member_string(json, "runtime",
-                            casparian_runtime_text(plugin->runtime));
+    mcp_write_member_string(json, "runtime", casparian_runtime_text(plugin->runtime));
     mcp_write_member_string(json, "source", casparian_origin_text(plugin->origin));
     write_texts(json, "outputs", plugin->outputs, plugin->output_count);
     write_texts(json, "topics", plugin->topics, plugin->topic_count);
@@ -56,7 +55,7 @@ static void write_plugin(mcp_json_writer *json, const casparian_plugin *plugin)
 static mcp_status list(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     static const casparian_shell_column columns[] = {
-        { "PLUGIN", "/id", false },      { "VERSION", "/version", false },
+        { "PLUGIN", "/id", false },       { "VERSION", "/version", false },
         { "RUNTIME", "/runtime", false }, { "SOURCE", "/source", false },
         { "TRUSTED", "/trusted", false }, { "OUTPUTS", "/outputs", false },
     };

@@ -3,7 +3,7 @@
  *
  * contexts_json is the array of violations, or {"violations": [...], "parser_errors": {...}}.
  */
-#include "jobs/quarantined.h"
+#include "jobs/state/quarantined.h"
 
 #include "jobs/state/rows.h"
 

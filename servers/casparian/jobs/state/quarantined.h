@@ -5,8 +5,8 @@
  * A job stores a summary of each output when it ends (cf_quarantine_summary). Samples in it are
  * redacted by the job's policy.
  */
-#ifndef CASPARIAN_JOBS_QUARANTINED_H
-#define CASPARIAN_JOBS_QUARANTINED_H
+#ifndef CASPARIAN_JOBS_STATE_QUARANTINED_H
+#define CASPARIAN_JOBS_STATE_QUARANTINED_H
 
 #include "jobs/store.h"
 
