@@ -46,6 +46,8 @@ casparian_code casparian_code_of(mcp_status status)
         return CASPARIAN_CODE_NOT_FOUND;
     case MCP_E_DENIED:
         return CASPARIAN_CODE_PERMISSION_DENIED;
+    case MCP_E_STOPPED: /* the answer of a command is no */
+        return CASPARIAN_CODE_FAILED;
     case MCP_E_EXISTS:
         return CASPARIAN_CODE_CONFLICT;
     case MCP_E_IO:

@@ -28,6 +28,7 @@
     X(PERMISSION_DENIED, "permission_denied", 5)                                                   \
     X(APPROVAL_REQUIRED, "approval_required", 5)                                                   \
     X(CONFLICT, "conflict", 1)                                                                     \
+    X(FAILED, "failed", 1)                                                                         \
     X(STORE_ERROR, "store_error", 3)                                                               \
     X(INTERNAL, "internal", 1)
 

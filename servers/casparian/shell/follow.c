@@ -117,7 +117,7 @@ mcp_status casparian_shell_follow(casparian_app *app, const cli_line *line, int6
     if (st == MCP_OK && answer)
         casparian_shell_document(cli_out(line), answer);
     if (st == MCP_OK && job.state != CASPARIAN_JOB_COMPLETED)
-        st = mcp_error_set(err, MCP_E_IO, "job %" PRId64 " %s: %s", id,
+        st = mcp_error_set(err, MCP_E_STOPPED, "job %" PRId64 " %s: %s", id,
                            casparian_job_state_text(job.state),
                            job.error_message ? job.error_message : "no reason is known");
     return st;

@@ -19,7 +19,7 @@
 mcp_status casparian_shell_follow_to(casparian_job *job, casparian_app *app, const cli_line *line,
                                      int64_t id, mcp_error *err);
 
-/** The same, then print how it ended. @return MCP_OK: completed; MCP_E_IO: it failed or was
+/** The same, then print how it ended. @return MCP_OK: completed; MCP_E_STOPPED: it failed or was
  *  cancelled, and err says why */
 mcp_status casparian_shell_follow(casparian_app *app, const cli_line *line, int64_t id,
                                   mcp_error *err);

@@ -239,7 +239,7 @@ static mcp_status check_rates(const casparian_job *job, double least, mcp_error 
         double rate = 1;
         mcp_json_double(mcp_json_get(mcp_json_item(outputs, i), "pass_rate"), &rate);
         if (100 * rate < least)
-            return mcp_error_set(err, MCP_E_SCHEMA,
+            return mcp_error_set(err, MCP_E_STOPPED,
                                  "output %.63s: %.4g %% of the rows are valid, "
                                  "and %.4g %% are required",
                                  mcp_json_name(outputs, i, NULL), 100 * rate, least);
