@@ -19,8 +19,10 @@
 #include "jobs/drive/journal.h"
 #include "jobs/drive/outputs.h"
 #include "jobs/drive/plan.h"
+#include "jobs/drive/warm.h"
 #include "jobs/ephemeral.h"
 #include "mcp/clock.h"
+#include "sinks/commit.h"
 
 enum { WARNINGS_MAX = 64 << 10, FAIL_FAST_AFTER = 10, FAIL_FAST_TRIED = 3, SAMPLED_MAX = 20 };
 
@@ -40,6 +42,8 @@ mcp_status casparian_driver_new(casparian_driver **out, const casparian_driver_o
     self->program = options->program ? options->program : "casparian " CAUSEWAY_VERSION;
     if (!options->roots)
         st = guard_new(&self->anywhere, everything, 1, err);
+    if (st == MCP_OK)
+        st = casparian_warm_new(&self->warm, err);
     self->roots = options->roots ? options->roots : self->anywhere;
     if (st == MCP_OK)
         *out = self;
@@ -52,6 +56,7 @@ void casparian_driver_free(casparian_driver *self)
 {
     if (!self)
         return;
+    casparian_warm_free(self->warm);
     guard_free(self->anywhere);
     free(self);
 }
@@ -166,8 +171,14 @@ mcp_status casparian_driver_prepare(casparian_prepared *out, casparian_plugin_pr
     const casparian_spec *spec = request->spec ? request->spec : &nothing;
     casparian_prepared made = { .estimated_rows = -1 };
     casparian_plan plan = { .schema_count = 0 };
-    mcp_status st = casparian_plan_plugin(&made.plugin, problem, self, arena, request->plugin_ref,
-                                          request->plugin_path, err);
+    casparian_plugin_ref ref = { 0 };
+    *problem = (casparian_plugin_problem){ 0 };
+    mcp_status st = casparian_plugin_ref_read(&ref, arena, request->plugin_ref, err);
+    if (st == MCP_E_PARAMS)
+        problem->code = "invalid_arguments";
+    if (st == MCP_OK)
+        st = casparian_plan_plugin(&made.plugin, problem, self, arena, &ref, request->plugin_path,
+                                   err);
     if (st == MCP_OK)
         st = casparian_plan_schemas(&plan, self->options.store, arena, &made.plugin, spec, err);
     if (st != MCP_OK)
@@ -213,8 +224,12 @@ static mcp_status find_plugin(casparian_drive *self, mcp_error *err)
 {
     casparian_plugin_problem problem = { 0 };
     const char *path = self->job.plugin_path;
-    mcp_status st = casparian_plan_plugin(&self->plugin, &problem, self->driver, self->arena,
-                                          self->job.plugin_ref, path, err);
+    /* The version that was found when the job was made, also where the caller named none. */
+    const casparian_plugin_ref ref = { .id = path ? NULL : self->job.plugin_name,
+                                       .version = path ? NULL : self->job.plugin_version,
+                                       .path = path };
+    mcp_status st = casparian_plan_plugin(&self->plugin, &problem, self->driver, self->arena, &ref,
+                                          path, err);
     if (st != MCP_OK) {
         const char *code = problem.code ? problem.code : "plugin_error";
         bool is_own = strcmp(code, "plugin_not_trusted") == 0 ||
@@ -289,6 +304,8 @@ static mcp_status open_sink(casparian_drive *self, mcp_error *err)
                                                       self->uri.dir, self->arena, err)
                              : mcp_error_set(err, MCP_E_NOMEM, "no memory for the sink");
     how.dir_fd = self->sink_fd;
+    if (st == MCP_OK)
+        casparian_commit_sweep(self->sink_fd, mcp_clock_wall_ms(), NULL, NULL, NULL, NULL);
     if (st == MCP_OK)
         st = casparian_sink_open(&self->outputs.sink, &how, err);
     return st == MCP_OK ? MCP_OK : casparian_drive_fail(self, "sink_error", "%s", err->message);

@@ -28,7 +28,8 @@
 #include "plugins/guest.h"
 #include "sinks/uri.h"
 
-/** @param out yours, free it with casparian_driver_free. @return MCP_OK; MCP_E_NOMEM */
+/** @param out yours, free it with casparian_driver_free. @return MCP_OK; MCP_E_NOMEM; MCP_E_LIMIT,
+ *  MCP_E_IO: the system has no thread */
 mcp_status casparian_driver_new(casparian_driver **out, const casparian_driver_options *options,
                                 mcp_error *err);
 
@@ -92,6 +93,7 @@ typedef struct casparian_preview_request {
 /**
  * Parse some files and write what came out, as casparian_preview answers: the members `outputs` and
  * `errors`, into the object that is open. A file that fails is an error of the answer.
+ * The plugin's process stays for a minute, for the next preview of the same files.
  *
  * @return MCP_OK; MCP_E_STOPPED: `should_stop`; MCP_E_UNSUPPORTED: the sandbox is required and the
  *         system does not have it; MCP_E_NOMEM; MCP_E_IO

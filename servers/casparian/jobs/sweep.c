@@ -3,15 +3,28 @@
  */
 #include "jobs/sweep.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "jobs/approval.h"
 #include "jobs/ephemeral.h"
 #include "jobs/state/rows.h"
+#include "mcp/clock.h"
 
 enum { TTL_HOURS = 24, RETENTION_DAYS = 7, RUNNERS_HOURS = 24 };
 
 static const int64_t hour_ms = 3600000;
+
+static int64_t ttl_ms(const casparian_store *store)
+{
+    int64_t hours = casparian_store_settings(store)->jobs.ttl_hours;
+    return (hours > 0 ? hours : TTL_HOURS) * hour_ms;
+}
 
 /* In this order: the details of jobs first, then the jobs that nothing refers to. */
 static mcp_status sweep_jobs(int64_t *deleted, db_session *session, int64_t before_ms,
@@ -59,7 +72,6 @@ static mcp_status sweep_state(casparian_swept *out, casparian_store *store, db_s
                               mcp_error *err)
 {
     const casparian_settings *settings = casparian_store_settings(store);
-    int64_t ttl = settings->jobs.ttl_hours > 0 ? settings->jobs.ttl_hours : TTL_HOURS;
     int64_t days = settings->approvals.retention_days > 0 ? settings->approvals.retention_days
                                                           : RETENTION_DAYS;
     int64_t now_ms = 0;
@@ -68,10 +80,29 @@ static mcp_status sweep_state(casparian_swept *out, casparian_store *store, db_s
     if (st == MCP_OK)
         st = sweep_approvals(&out->approvals, session, now_ms - days * 24 * hour_ms, err);
     if (st == MCP_OK)
-        st = sweep_jobs(&out->jobs, session, now_ms - ttl * hour_ms, err);
+        st = sweep_jobs(&out->jobs, session, now_ms - ttl_ms(store), err);
     return st == MCP_OK ? db_run(session, NULL, "DELETE FROM cf_runners WHERE seen_at <= $1",
                                  &silent, 1, err)
                         : st;
+}
+
+/* Logs of plugins, by their age: their jobs are gone, or about to go. */
+static void sweep_logs(const casparian_store *store, int64_t before_ms)
+{
+    char path[PATH_MAX];
+    struct stat what;
+    int length = snprintf(path, sizeof path, "%s/logs/jobs", casparian_store_home(store));
+    DIR *all = length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
+    if (!all)
+        return;
+    for (const struct dirent *entry = readdir(all); entry; entry = readdir(all)) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot && strcmp(dot, ".log") == 0 &&
+            fstatat(dirfd(all), entry->d_name, &what, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(what.st_mode) && (int64_t)what.st_mtime * 1000 <= before_ms)
+            unlinkat(dirfd(all), entry->d_name, 0);
+    }
+    closedir(all);
 }
 
 mcp_status casparian_sweep(casparian_store *store, casparian_swept *out, mcp_error *err)
@@ -85,6 +116,7 @@ mcp_status casparian_sweep(casparian_store *store, casparian_swept *out, mcp_err
         st = casparian_store_end(session, sweep_state(&swept, store, session, err), err);
     if (st == MCP_OK)
         st = casparian_ephemeral_sweep(store, &swept.ephemerals, err);
+    sweep_logs(store, mcp_clock_wall_ms() - ttl_ms(store));
     if (st == MCP_OK && out)
         *out = swept;
     return st;

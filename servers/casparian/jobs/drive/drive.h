@@ -31,6 +31,7 @@ struct casparian_driver {
     const guard *roots;
     guard *anywhere; /* the roots of a driver without roots */
     const char *program;
+    struct casparian_warm *warm; /* guests of previews */
 };
 
 /* An input file of a job, and what became of it. */

@@ -110,7 +110,7 @@ static void on_progress(void *data, int64_t bytes_done, int64_t bytes_total, int
     if (bytes_done > self->current_bytes && self->current)
         self->current_bytes = bytes_done < self->current->file.size ? bytes_done
                                                                     : self->current->file.size;
-    self->journal.has_advanced = true;
+    casparian_journal_tick(self, NULL); /* that of the next batch tells what fails */
 }
 
 static void open_log(casparian_drive *self)

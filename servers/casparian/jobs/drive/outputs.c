@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "jobs/drive/textify.h"
+
 void casparian_outputs_free(casparian_outputs *self)
 {
     for (casparian_output *output = self->first; output; output = output->next) {
@@ -141,7 +143,12 @@ static mcp_status check(casparian_outputs *self, casparian_output *output,
     mcp_arena *arena = mcp_arena_new(CASPARIAN_BATCH_ARENA_MAX);
     if (!arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for rows");
-    mcp_status st = casparian_check_batch(output->check, &checked, batch, arena, err);
+    casparian_batch texts = *batch;
+    mcp_status st = MCP_OK;
+    if (output->source == CASPARIAN_SCHEMA_INFERRED)
+        st = casparian_textify(&texts, batch, output->schema, arena, err);
+    if (st == MCP_OK)
+        st = casparian_check_batch(output->check, &checked, &texts, arena, err);
     if (st == MCP_OK)
         st = append(self, output, &checked, err);
     mcp_arena_free(arena);

@@ -3,24 +3,36 @@
  */
 #include "jobs/drive/plan.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "guard/canonical.h"
+#include "guard/named.h"
 #include "jobs/ephemeral.h"
 #include "keys/canonical.h"
 
+/* The path was checked when it was named; it must still be beneath a root, without a link. */
+static bool is_allowed(const casparian_driver *driver, const char *plugin_path)
+{
+    char place[PATH_MAX];
+    return guard_canonical(place, plugin_path) && strcmp(place, plugin_path) == 0 &&
+           guard_allows(driver->roots, place);
+}
+
 mcp_status casparian_plan_plugin(casparian_plugin *out, casparian_plugin_problem *problem,
                                  casparian_driver *driver, mcp_arena *arena,
-                                 const mcp_json *plugin_ref, const char *plugin_path,
+                                 const casparian_plugin_ref *ref, const char *plugin_path,
                                  mcp_error *err)
 {
-    casparian_plugin_ref ref = { 0 };
     *problem = (casparian_plugin_problem){ 0 };
-    mcp_status st = casparian_plugin_ref_read(&ref, arena, plugin_ref, err);
-    if (st == MCP_E_PARAMS)
-        problem->code = "invalid_arguments";
-    if (st == MCP_OK)
-        st = casparian_registry_resolve(out, problem, arena, driver->options.registry, &ref,
-                                        plugin_path, err);
+    if (plugin_path && !is_allowed(driver, plugin_path)) {
+        problem->code = "plugin_not_trusted";
+        return mcp_error_set(err, MCP_E_DENIED,
+                             "the plugin '%.120s' is not within the allowed directories",
+                             plugin_path);
+    }
+    mcp_status st = casparian_registry_resolve(out, problem, arena, driver->options.registry, ref,
+                                               plugin_path, err);
     return st == MCP_OK
                ? casparian_registry_verify(problem, arena, driver->options.registry, out, err)
                : st;

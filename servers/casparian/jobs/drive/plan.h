@@ -6,10 +6,11 @@
 
 #include "jobs/drive/drive.h"
 
-/* Resolve a plugin, and refuse one that may not run. As casparian_driver_prepare. */
+/* Resolve a plugin, and refuse one that may not run. As casparian_driver_prepare.
+ * `plugin_path`: of a reference by path. */
 mcp_status casparian_plan_plugin(casparian_plugin *out, casparian_plugin_problem *problem,
                                  casparian_driver *driver, mcp_arena *arena,
-                                 const mcp_json *plugin_ref, const char *plugin_path,
+                                 const casparian_plugin_ref *ref, const char *plugin_path,
                                  mcp_error *err);
 
 /* What is known before a job. In the arena. */

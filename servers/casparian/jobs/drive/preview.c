@@ -13,6 +13,7 @@
 #include "jobs/drive/file.h"
 #include "jobs/drive/input/inputs.h"
 #include "jobs/drive/outputs.h"
+#include "jobs/drive/warm.h"
 #include "jobs/driver.h"
 #include "jobs/state/definition_json.h"
 #include "mcp/clock.h"
@@ -35,6 +36,7 @@ typedef struct preview {
     mcp_arena *arena;
     casparian_outputs outputs;
     casparian_guest *guest;
+    char key[CASPARIAN_HASH_SIZE]; /* of the guest */
     sample *samples;
     int64_t limit, until_ms;
     bool stopped_early; /* a file was not read to its end */
@@ -209,6 +211,26 @@ static mcp_status run_file(preview *self, const char *path, mcp_error *err)
     return st;
 }
 
+/* What a warm guest is known by: the plugin, and the files that it may read. The system's rules are
+ * those of inodes, so a file that was replaced is another. */
+static mcp_status guest_key(preview *self, const char *const *files, size_t count, mcp_error *err)
+{
+    const char **parts = mcp_arena_array(self->arena, count + 1, sizeof *parts);
+    bool has_memory = parts != NULL;
+    if (has_memory)
+        parts[0] = self->request->plugin->artifact_hash;
+    for (size_t i = 0; has_memory && i < count; i++) {
+        struct stat what = { 0 };
+        stat(files[i], &what);
+        parts[i + 1] = mcp_arena_printf(self->arena, "%s %llu %llu", files[i],
+                                        (unsigned long long)what.st_dev,
+                                        (unsigned long long)what.st_ino);
+        has_memory = parts[i + 1] != NULL;
+    }
+    return has_memory ? casparian_hash_parts(self->key, parts, count + 1, err)
+                      : mcp_error_set(err, MCP_E_NOMEM, "no memory for a preview");
+}
+
 /* The guest is confined to the files that are there. */
 static mcp_status make_guest(preview *self, mcp_error *err)
 {
@@ -220,8 +242,13 @@ static mcp_status make_guest(preview *self, mcp_error *err)
     for (size_t i = 0; i < request->file_count; i++)
         if (access(request->files[i], R_OK) == 0)
             there[count++] = request->files[i];
-    return casparian_guest_make(&self->guest, self->driver->options.store, request->plugin,
-                                "preview", there, count, false, err);
+    mcp_status st = guest_key(self, there, count, err);
+    if (st == MCP_OK)
+        self->guest = casparian_warm_take(self->driver->warm, self->key);
+    return st != MCP_OK || self->guest
+               ? st
+               : casparian_guest_make(&self->guest, self->driver->options.store, request->plugin,
+                                      "preview", there, count, false, err);
 }
 
 static mcp_status run_files(preview *self, mcp_error *err)
@@ -317,7 +344,10 @@ mcp_status casparian_driver_preview(mcp_json_writer *out, casparian_driver *self
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a preview");
     if (st == MCP_OK)
         write_answer(&work, &texts, out);
-    casparian_guest_free(work.guest);
+    if (st == MCP_OK && work.guest && casparian_guest_is_warm(work.guest))
+        casparian_warm_put(self->warm, work.key, work.guest);
+    else
+        casparian_guest_free(work.guest);
     casparian_outputs_free(&work.outputs);
     for (sample *shown = work.samples; shown; shown = shown->next)
         mcp_buf_clear(&shown->rows);

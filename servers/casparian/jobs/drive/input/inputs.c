@@ -15,6 +15,7 @@
 
 #include "files/glob.h"
 #include "guard/canonical.h"
+#include "guard/named.h"
 
 enum { DEPTH_MAX = 64 };
 
@@ -134,7 +135,7 @@ static mcp_status list_entry(lister *self, int folder, const char *name, char *p
     struct stat what;
     if (fstatat(folder, name, &what, AT_SYMLINK_NOFOLLOW) != 0)
         return MCP_OK; /* it has vanished */
-    if (S_ISDIR(what.st_mode) && depth < DEPTH_MAX) {
+    if (S_ISDIR(what.st_mode) && depth < DEPTH_MAX && guard_allows(self->roots, path)) {
         int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         return fd >= 0 ? list_folder(self, fd, path, base, depth + 1, err) : MCP_OK;
     }

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 
+#include "mcp/clock.h"
 #include "store_rig.h"
 
 /* ---- all transitions from all states --------------------------------------------------------- */
@@ -426,6 +427,51 @@ static void a_failed_job_shows_its_code_and_what_there_was(void **state)
     rig_close(&rig);
 }
 
+typedef struct waker {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int outcome; /* negative: none yet */
+} waker;
+
+static void on_wait_end(void *data, jobs_outcome outcome)
+{
+    waker *self = data;
+    pthread_mutex_lock(&self->lock);
+    self->outcome = (int)outcome;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* A second store is to the first as another process is. */
+static void a_change_of_another_process_ends_a_wait(void **state)
+{
+    waker wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, -1 };
+    casparian_cancelled how;
+    char key[CASPARIAN_KEY_SIZE];
+    store_rig rig;
+    (void)state;
+    rig_init(&rig);
+    rig_open(&rig);
+    int64_t id = rig_queue(&rig);
+    casparian_store *other = rig.store;
+    rig.options.has_waits = true;
+    rig_open(&rig);
+    casparian_job_key(key, id);
+    jobs_waits *waits = casparian_store_waits(rig.store);
+    rig_expect(&rig,
+               jobs_wait(waits, key, jobs_waits_mark(waits, key), mcp_clock_mono_ms() + 60000,
+                         on_wait_end, &wait, &rig.err),
+               MCP_OK);
+    rig_expect(&rig, casparian_job_cancel(&how, other, id, "t", &rig.err), MCP_OK);
+    pthread_mutex_lock(&wait.lock);
+    while (wait.outcome < 0)
+        pthread_cond_wait(&wait.changed, &wait.lock);
+    pthread_mutex_unlock(&wait.lock);
+    assert_int_equal(wait.outcome, JOBS_WOKEN);
+    casparian_store_close(other);
+    rig_close(&rig);
+}
+
 static void ids_of_jobs(void **state)
 {
     int64_t id = 0;
@@ -488,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_cancellation_before_the_guard_wins_and_after_it_loses),
         cmocka_unit_test(silence_is_a_stall_until_there_is_progress),
         cmocka_unit_test(a_failed_job_shows_its_code_and_what_there_was),
+        cmocka_unit_test(a_change_of_another_process_ends_a_wait),
         cmocka_unit_test(ids_of_jobs),
         cmocka_unit_test(events_are_bounded_and_the_last_one_is_written),
     };
