@@ -128,8 +128,8 @@ static void times_have_their_types(void **state)
     static const char *const values[] = {
         "wall = '9999-12-31 23:59:59.999999'::TIMESTAMP AND typeof(wall) = 'TIMESTAMP'",
         "wall = '1970-01-01'::TIMESTAMP AND utc = '1970-01-01 00:00:00+00'::TIMESTAMPTZ",
-        "utc = '1969-12-31 23:59:59.999999+00'::TIMESTAMPTZ AND "
-        "typeof(utc) = 'TIMESTAMP WITH TIME ZONE'",
+        "utc = '1969-12-31 23:59:59.999999+00'::TIMESTAMPTZ",
+        "year(utc) = 9999 AND typeof(utc) = 'TIMESTAMP WITH TIME ZONE'",
         "time = '23:59:59.999999'::TIME AND typeof(time) = 'TIME'",
         "time = '12:34:56.123456'::TIME",
         "wall IS NULL AND utc IS NULL AND time IS NULL",

@@ -411,6 +411,25 @@ static void a_file_that_appears_is_not_replaced(void **state)
     assert_int_equal(temporaries(rig, "."), 0);
 }
 
+/* Another process holds the folder's lock for longer than a commit waits. */
+static void a_commit_waits_20_seconds_for_another(void **state)
+{
+    rig *rig = *state;
+    casparian_commit *commit = NULL;
+
+    write_job(rig, ".", "1", 0, 10);
+    int lock = openat(rig->folder.fd, "_casparian/.lock", O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    int64_t begin = mcp_clock_mono_ms();
+    casparian_sink *sink = open_sink_of(rig, ".", "2", false, 0);
+    add_table(rig, sink, &rig->events, 0);
+    assert_int_equal(casparian_commit_prepare(&commit, sink, &plain_facts, &rig->err), MCP_E_BUSY);
+    assert_true(mcp_clock_mono_ms() - begin >= 20000);
+    assert_int_equal(temporaries(rig, "."), 0);
+    close(lock);
+    write_job(rig, ".", "2", 0, 10);
+}
+
 static void only_old_temporary_files_are_swept(void **state)
 {
     rig *rig = *state;
@@ -452,6 +471,7 @@ int main(int argc, char **argv)
         CASE(a_commit_says_what_it_writes),
         CASE(an_aborted_commit_leaves_nothing),
         CASE(a_file_that_appears_is_not_replaced),
+        CASE(a_commit_waits_20_seconds_for_another),
         CASE(only_old_temporary_files_are_swept),
     };
 

@@ -6,6 +6,8 @@
 
 #include <dirent.h>
 
+#include "sinks/write/spool.h"
+
 #define EVERY_TYPE                                                                                 \
     "{\"output_name\":\"events\",\"columns\":["                                                    \
     "{\"name\":\"b\",\"type\":\"boolean\"},{\"name\":\"i\",\"type\":\"int64\"},"                   \
@@ -52,7 +54,7 @@ static void every_type_comes_back(void **state)
         "day = '0001-01-01' AND wall = '1969-12-31 23:59:59.999999' AND typeof(wall) = 'TIMESTAMP'",
         "\"at\" = '1969-12-31 23:59:59.999999+00'::TIMESTAMPTZ AND t = '23:59:59.999999'",
         "span = -1 AND t = '00:00:00' AND typeof(t) = 'TIME'",
-        "b IS NULL AND i IS NULL AND f IS NULL AND d IS NULL AND s IS NULL AND x IS NULL AND "
+        "b IS NULL AND i IS NULL AND f IS NULL AND d IS NULL AND s IS NULL AND x IS NULL",
         "day IS NULL AND wall IS NULL AND \"at\" IS NULL AND t IS NULL AND span IS NULL",
     };
     rig *rig = *state;
@@ -355,6 +357,85 @@ static void an_aborted_sink_leaves_nothing(void **state)
     assert_int_equal(scratch_open_descriptors(), before);
 }
 
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+/* 2000 columns, those of quarantine and of lineage; the batch has one of them. */
+static void the_widest_schema_is_written(void **state)
+{
+    static const int64_t ids[] = { 7, 8 };
+    const casparian_vector id = { .name = "c1234",
+                                  .type = { .kind = CASPARIAN_KIND_INT64 },
+                                  .values = ids };
+    const casparian_batch batch = { 2, 1, &id };
+    rig *rig = *state;
+    mcp_buf text;
+
+    mcp_buf_init(&text, 1 << 20);
+    mcp_buf_puts(&text, "{\"output_name\":\"events\",\"columns\":[");
+    for (int i = 0; i < CASPARIAN_COLUMNS_MAX; i++)
+        mcp_buf_printf(&text, "%s{\"name\":\"c%d\",\"type\":\"int64\"}", i ? "," : "", i);
+    mcp_buf_puts(&text, "]}");
+    casparian_definition definition = definition_of(rig, text.data);
+    mcp_buf_clear(&text);
+    casparian_sink *sink = open_sink(rig, ".");
+    casparian_sink_output *output = add_table(rig, sink, &definition, CASPARIAN_SINK_QUARANTINE);
+    casparian_sink_file *file = begin_file(rig, sink);
+    MUST(rig, casparian_sink_append(file, output, &batch, &rig->err));
+    MUST(rig, casparian_sink_file_commit(file, HASH_A, &rig->err));
+    commit_all(rig, sink);
+    assert_int_equal(count_where(rig, "events_quarantine_73475cb40a568e8d.parquet",
+                                 "c1234 IN (7, 8) AND c0 IS NULL AND c1999 IS NULL"),
+                     2);
+}
+
+static void a_job_has_200_outputs_at_most(void **state)
+{
+    rig *rig = *state;
+    casparian_sink *sink = open_sink(rig, "csv://.");
+    casparian_sink_output *output = NULL;
+
+    for (int i = 0; i <= CASPARIAN_SINK_OUTPUTS_MAX; i++) {
+        casparian_definition definition = rig->events;
+        casparian_definition *kept = mcp_arena_alloc(rig->arena, sizeof *kept);
+        definition.output = mcp_arena_printf(rig->arena, "events_%d", i);
+        *kept = definition;
+        assert_int_equal(casparian_sink_add(&output, sink, kept, 0, &rig->err),
+                         i < CASPARIAN_SINK_OUTPUTS_MAX ? MCP_OK : MCP_E_LIMIT);
+    }
+    assert_non_null(strstr(rig->err.message, "200"));
+    casparian_sink_abort(sink);
+    assert_int_equal(files_of(rig), 0);
+}
+
+static void rows_on_disk_are_bounded(void **state)
+{
+    static const int64_t ids[] = { 7, 8 };
+    const casparian_vector id = { .name = "id",
+                                  .type = { .kind = CASPARIAN_KIND_INT64 },
+                                  .values = ids };
+    const casparian_batch batch = { 2, 1, &id };
+    rig *rig = *state;
+    write_spool spool;
+    write_rows *rows = NULL;
+
+    /* A frame: 8 bytes, then CFB1: 16, a descriptor of 12 and 2 (32 with its padding), and 16. */
+    write_spool_init(&spool, 3 * 56);
+    for (size_t i = 0; i < 3; i++)
+        MUST(rig, write_spool_add(&spool, rig->folder.fd, i, &batch, &rig->err));
+    assert_int_equal(spool.length, 3 * 56);
+    assert_int_equal(write_spool_add(&spool, rig->folder.fd, 3, &batch, &rig->err), MCP_E_LIMIT);
+    for (size_t i = 0; i < 3; i++) {
+        MUST(rig, write_spool_next(&spool, &rows, &rig->err));
+        assert_int_equal(rows->table, i);
+        assert_int_equal(((const int64_t *)rows->batch.columns[0].values)[1], 8);
+        write_rows_free(rows);
+    }
+    MUST(rig, write_spool_next(&spool, &rows, &rig->err));
+    assert_null(rows);
+    assert_int_equal(files_of(rig), 0);
+    write_spool_clear(&spool);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
@@ -369,6 +450,9 @@ int main(void)
         CASE(rows_that_do_not_fit_are_refused),
         CASE(files_of_others_are_left_alone),
         CASE(an_aborted_sink_leaves_nothing),
+        CASE(the_widest_schema_is_written),
+        CASE(a_job_has_200_outputs_at_most),
+        CASE(rows_on_disk_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
