@@ -13,13 +13,22 @@ NAMES = {"name": "name", "version": "version", "topics": "topics", "TOPIC": "def
          "outputs": "outputs", "OUTPUTS": "outputs"}
 
 
+def pairs(target, value):
+    """The names of a target, also of `a, b = 1, 2`."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) \
+            and len(target.elts) == len(value.elts):
+        for one, part in zip(target.elts, value.elts):
+            yield from pairs(one, part)
+
+
 def assignments(body):
     """Names that are assigned at the top level, with their values."""
     for node in body:
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.value
+                yield from pairs(target, node.value)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
             yield node.target.id, node.value
 

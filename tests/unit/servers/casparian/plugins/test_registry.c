@@ -293,6 +293,18 @@ static void what_is_no_literal_is_incomplete(void **state)
     assert_int_equal(self->plugin.output_count, 0);
 }
 
+static void literals_may_stand_side_by_side(void **state)
+{
+    home *self = *state;
+    assert_int_equal(resolve_module(self, "name, version, topics = 'orders', '1.2.3', ['shop']\n"
+                                          "def parse(path): pass\n"),
+                     MCP_OK);
+    assert_string_equal(self->plugin.id, "orders");
+    assert_string_equal(self->plugin.version, "1.2.3");
+    assert_string_equal(self->plugin.topics[0], "shop");
+    assert_false(self->plugin.has_incomplete_metadata);
+}
+
 static void wrong_declarations_are_refused(void **state)
 {
     static const struct {
@@ -352,6 +364,22 @@ static void a_bundle_has_no_links(void **state)
     assert_int_equal(symlink("/etc/passwd", path_of(self, "bundle/data")), 0);
     assert_int_equal(resolve(self, "{\"path\":\"bundle\"}", path_of(self, "bundle")), MCP_E_DENIED);
     assert_non_null(strstr(self->err.message, "regular files and folders only"));
+}
+
+static void a_bundle_has_a_thousand_files(void **state)
+{
+    home *self = *state;
+    write_text(self, "bundle", "casparian.toml", manifest);
+    write_text(self, "bundle", "demo.py", module);
+    for (int i = 0; i < 998; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "data/%03d", i);
+        write_text(self, "bundle", name, "");
+    }
+    assert_int_equal(resolve(self, "{\"path\":\"bundle\"}", path_of(self, "bundle")), MCP_OK);
+    write_text(self, "bundle", "data/more", "");
+    assert_int_equal(resolve(self, "{\"path\":\"bundle\"}", path_of(self, "bundle")), MCP_E_LIMIT);
+    assert_non_null(strstr(self->err.message, "more than 1000 files"));
 }
 
 /* ---- trust ----------------------------------------------------------------------------------- */
@@ -547,9 +575,11 @@ int main(void)
         WITH_HOME(a_listing_has_plugins_and_faults),
         WITH_HOME(a_path_is_a_module_or_a_folder),
         WITH_HOME(what_is_no_literal_is_incomplete),
+        WITH_HOME(literals_may_stand_side_by_side),
         WITH_HOME(wrong_declarations_are_refused),
         WITH_HOME(wrong_manifests_are_refused),
         WITH_HOME(a_bundle_has_no_links),
+        WITH_HOME(a_bundle_has_a_thousand_files),
         WITH_HOME(a_shipped_plugin_that_was_changed_does_not_run),
         WITH_HOME(a_file_besides_could_be_imported),
         WITH_HOME(an_unsigned_plugin_needs_the_flag),

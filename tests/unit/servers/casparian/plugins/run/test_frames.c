@@ -243,6 +243,42 @@ static void what_is_no_payload_is_refused(void **state)
     }
 }
 
+/* "{"c":[...],"r":[...]}" with so many columns and rows of nulls. */
+static mcp_status shred_nulls(size_t columns, size_t rows, mcp_error *err)
+{
+    mcp_arena *arena = mcp_arena_new((size_t)2 << 30);
+    casparian_batch batch;
+    mcp_buf text;
+    mcp_buf_init(&text, (size_t)256 << 20);
+    mcp_buf_puts(&text, "{\"c\":[");
+    for (size_t i = 0; i < columns; i++)
+        mcp_buf_printf(&text, "%s\"c%zu\"", i ? "," : "", i);
+    mcp_buf_puts(&text, "],\"r\":[");
+    for (size_t row = 0; row < rows; row++) {
+        mcp_buf_puts(&text, row ? ",[" : "[");
+        for (size_t i = 0; i < columns; i++)
+            mcp_buf_puts(&text, i ? ",0" : "0");
+        mcp_buf_putc(&text, ']');
+    }
+    mcp_buf_puts(&text, "]}");
+    mcp_status st = casparian_json_rows_read(&batch, arena, text.data, text.length, err);
+    mcp_buf_clear(&text);
+    mcp_arena_free(arena);
+    return st;
+}
+
+static void a_payload_has_its_bounds(void **state)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    (void)state;
+    assert_int_equal(shred_nulls(1, 50000, &err), MCP_OK);
+    assert_int_equal(shred_nulls(1, 50001, &err), MCP_E_LIMIT);
+    assert_non_null(strstr(err.message, "50001 rows"));
+    assert_int_equal(shred_nulls(2010, 1, &err), MCP_OK);
+    assert_int_equal(shred_nulls(2011, 1, &err), MCP_E_LIMIT);
+    assert_non_null(strstr(err.message, "2010 columns"));
+}
+
 /* Whatever the payload, cut anywhere it is refused. */
 static void a_payload_is_cut_at_every_byte(void **state)
 {
@@ -267,6 +303,7 @@ int main(void)
         cmocka_unit_test(decimals_share_a_scale),
         cmocka_unit_test(objects_may_lack_columns),
         cmocka_unit_test(what_is_no_payload_is_refused),
+        cmocka_unit_test(a_payload_has_its_bounds),
         cmocka_unit_test(a_payload_is_cut_at_every_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
