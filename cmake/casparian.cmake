@@ -15,7 +15,11 @@ set(casparian_plugin_files) # what the build makes
 
 file(GLOB sdk_sources CONFIGURE_DEPENDS ${casparian_folder}/guest/sdk/*.c)
 file(GLOB parser_sources CONFIGURE_DEPENDS ${casparian_folder}/parsers/*/*.c)
-list(FILTER parser_sources EXCLUDE REGEX "/([^/]+)/\\1\\.c$")
+foreach(source IN LISTS parser_sources) # without the mains
+    if(source MATCHES "/([^/]+)/([^/]+)\\.c$" AND CMAKE_MATCH_1 STREQUAL CMAKE_MATCH_2)
+        list(REMOVE_ITEM parser_sources ${source})
+    endif()
+endforeach()
 set(plain_sources ${sdk_sources} ${parser_sources})
 
 add_library(casparian_plugin STATIC ${sdk_sources})
@@ -130,3 +134,8 @@ casparian_plugin_native(weblog_native 0.1.0)
 casparian_plugin_python(fix_parser 1.2.0 casparian.toml fix_parser.py)
 casparian_plugin_python(hl7_v2 0.1.0 casparian.toml hl7_v2.py)
 casparian_plugin_index()
+if(CAUSEWAY_TESTS)
+    set(casparian_test_plugins ${CMAKE_BINARY_DIR}/tests/plugins) # for tests alone
+    casparian_plugin_native(fixture_native 1.0.0 PLACE ${casparian_test_plugins})
+    add_custom_target(casparian_fixtures ALL DEPENDS ${casparian_plugin_files})
+endif()

@@ -1,6 +1,6 @@
 """csv_native against the module csv of Python.
 
-usage: csv_rows.py PLUGINS
+usage: csv_rows.py PLUGINS TEST_PLUGINS
 """
 import csv
 import gzip
@@ -16,7 +16,7 @@ SOURCE = os.environ["CAUSEWAY_SOURCE"]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
 import cfb  # noqa: E402
 
-PLUGIN = os.path.join(sys.argv.pop(1), "csv_native", "0.1.0", "csv_native")
+PLUGIN = os.path.join(sys.argv[1], "csv_native", "0.1.0", "csv_native")
 SAMPLES = os.path.join(SOURCE, "examples", "casparian", "samples")
 
 
@@ -148,4 +148,4 @@ class CsvRows(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

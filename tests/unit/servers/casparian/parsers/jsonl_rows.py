@@ -1,6 +1,6 @@
 """jsonl_native against the module json of Python.
 
-usage: jsonl_rows.py PLUGINS
+usage: jsonl_rows.py PLUGINS TEST_PLUGINS
 """
 import gzip
 import json
@@ -15,7 +15,7 @@ SOURCE = os.environ["CAUSEWAY_SOURCE"]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
 import cfb  # noqa: E402
 
-PLUGIN = os.path.join(sys.argv.pop(1), "jsonl_native", "0.1.0", "jsonl_native")
+PLUGIN = os.path.join(sys.argv[1], "jsonl_native", "0.1.0", "jsonl_native")
 SAMPLES = os.path.join(SOURCE, "examples", "casparian", "samples")
 HALVES = {half: 0xFFFD for half in range(0xD800, 0xE000)}
 
@@ -169,4 +169,4 @@ class JsonlRows(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

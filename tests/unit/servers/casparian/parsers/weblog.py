@@ -1,6 +1,6 @@
 """weblog_native against a parser of access logs that is made of a regular expression and datetime.
 
-usage: weblog.py PLUGINS
+usage: weblog.py PLUGINS TEST_PLUGINS
 """
 import gzip
 import os
@@ -16,7 +16,7 @@ SOURCE = os.environ["CAUSEWAY_SOURCE"]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
 import cfb  # noqa: E402
 
-PLUGIN = os.path.join(sys.argv.pop(1), "weblog_native", "0.1.0", "weblog_native")
+PLUGIN = os.path.join(sys.argv[1], "weblog_native", "0.1.0", "weblog_native")
 SAMPLE = os.path.join(SOURCE, "examples", "casparian", "samples", "weblog", "access.log")
 GENERATOR = os.path.join(SOURCE, "examples", "casparian", "samples", "gen_weblog.py")
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -172,4 +172,4 @@ class Weblog(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])
