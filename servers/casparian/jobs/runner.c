@@ -204,6 +204,17 @@ static void claim_jobs(casparian_runner *self)
             return;
 }
 
+/* After the machine has slept, the leases of this runner may have ended, too: it still holds them. */
+static void renew_all(casparian_runner *self)
+{
+    for (int i = 0; i < self->slot_count; i++) {
+        if (!self->slots[i].is_busy)
+            continue;
+        self->slots[i].beat_ms = mcp_clock_mono_ms() - BEAT_MS;
+        look_at_claim(&self->slots[i]);
+    }
+}
+
 static void recover_jobs(casparian_runner *self)
 {
     mcp_error err = MCP_ERROR_INIT;
@@ -246,8 +257,10 @@ static void look(casparian_runner *self)
     mcp_status st = casparian_peek_read(&peek, self->store, &err);
     if (st != MCP_OK)
         log_failure(self, "the state", &err);
-    if (peek.has_expired)
+    if (peek.has_expired) {
+        renew_all(self);
         recover_jobs(self);
+    }
     if (peek.has_stalled && casparian_note_stalls(self->store, &err) != MCP_OK)
         log_failure(self, "stalled jobs", &err);
     if (peek.can_claim || (peek.has_expired && peek.has_queued))

@@ -122,6 +122,7 @@ typedef struct casparian_drive {
     int64_t started_ms, deadline_ms; /* monotonic */
     const casparian_input *current;
     int log_fd; /* of the plugin's log; -1 */
+    int64_t log_bytes;
     size_t violation_events;
     bool has_state_failed; /* the last failure is of the state */
     int64_t current_bytes;

@@ -31,6 +31,10 @@ enum {
     RETRY_STEP_MS = 100,
     INFERRED_ROWS_MAX = 1000000,
     VIOLATION_EVENTS_MAX = 500,
+    VIOLATIONS_MAX = 20, /* of an event */
+    CONTEXTS_MAX = 1 << 20,
+    LOG_MAX = 64 << 20, /* of a job */
+    CPU_SLACK_S = 60,
     LOG_LINE_MAX = 64 << 10
 };
 
@@ -62,6 +66,7 @@ mcp_status casparian_guest_make(casparian_guest **out, casparian_store *store,
 {
     const casparian_settings *settings = casparian_store_settings(store);
     const casparian_plugins_settings *plugins = &settings->plugins;
+    int64_t timeout_ms = settings->jobs.timeout_ms;
     char scratch[4096];
     casparian_guest_options how = {
         .job_id = job,
@@ -75,7 +80,8 @@ mcp_status casparian_guest_make(casparian_guest **out, casparian_store *store,
                     .scratch_bytes = (uint64_t)(mib * plugins->scratch_mb),
                     .start_timeout_ms = plugins->start_timeout_ms,
                     .idle_timeout_ms = plugins->idle_timeout_ms,
-                    .file_timeout_ms = plugins->file_timeout_ms },
+                    .file_timeout_ms = plugins->file_timeout_ms,
+                    .cpu_s = timeout_ms > 0 ? (uint32_t)(timeout_ms / 1000) + CPU_SLACK_S : 0 },
         .checks_schema_hash = checks_schema_hash,
     };
     mcp_status st = make_scratch(scratch, sizeof scratch, store, err);
@@ -136,6 +142,8 @@ static void on_log(void *data, casparian_log_level level, const char *text, size
     static const char *const levels[] = { "stdout", "stderr", "debug", "info", "warn", "error" };
     casparian_drive *self = data;
     mcp_buf line;
+    if (self->log_bytes >= LOG_MAX)
+        return;
     if (self->log_fd < 0)
         open_log(self);
     if (self->log_fd < 0)
@@ -145,6 +153,9 @@ static void on_log(void *data, casparian_log_level level, const char *text, size
     mcp_buf_append(&line, text, length);
     if (line.length > 0 && line.data[line.length - 1] != '\n')
         mcp_buf_putc(&line, '\n');
+    self->log_bytes += (int64_t)line.length;
+    if (self->log_bytes >= LOG_MAX)
+        mcp_buf_puts(&line, "[the log of this job is cut here]\n");
     ssize_t written = line.status == MCP_OK ? write(self->log_fd, line.data, line.length) : 0;
     (void)written;
     mcp_buf_clear(&line);
@@ -279,6 +290,46 @@ static mcp_status attempt(casparian_guest_outcome *outcome, casparian_drive *sel
 
 /* ---- the rows of a file that was read -------------------------------------------------------- */
 
+/* The first contexts of an output with their samples; false: they are too long. */
+static bool write_contexts(const casparian_output *output, mcp_json_writer *out)
+{
+    const mcp_json *contexts = NULL;
+    mcp_json_writer all;
+    mcp_buf text;
+    mcp_arena *arena = mcp_arena_new(8 * CONTEXTS_MAX);
+    mcp_buf_init(&text, CONTEXTS_MAX);
+    mcp_json_writer_init(&all, &text);
+    casparian_check_write_violations(output->check, &all);
+    bool is_read = arena && mcp_json_writer_status(&all) == MCP_OK &&
+                   mcp_json_read(&contexts, arena, text.data, text.length, NULL) == MCP_OK;
+    for (size_t i = 0; is_read && i < mcp_json_count(contexts) && i < VIOLATIONS_MAX; i++) {
+        const mcp_json *context = mcp_json_item(contexts, i);
+        mcp_write_object(out);
+        mcp_write_member_value(out, "violation_type", mcp_json_get(context, "violation_type"));
+        mcp_write_member_value(out, "column_name", mcp_json_get(context, "column"));
+        mcp_write_member_value(out, "count", mcp_json_get(context, "count"));
+        mcp_write_member_value(out, "samples", mcp_json_get(context, "samples"));
+        mcp_write_end(out);
+    }
+    mcp_buf_clear(&text);
+    mcp_arena_free(arena);
+    return is_read;
+}
+
+static void write_counts(const casparian_output *output, mcp_json_writer *out)
+{
+    casparian_violation_count top[VIOLATIONS_MAX];
+    size_t count = casparian_check_top(output->check, top, VIOLATIONS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        mcp_write_object(out);
+        mcp_write_member_string(out, "violation_type", casparian_violation_text(top[i].violation));
+        mcp_write_member_string(out, "column_name", top[i].column);
+        mcp_write_member_int(out, "count", top[i].count);
+        mcp_write_end(out);
+    }
+}
+
+/* What is wrong with an output so far, at the end of a file that has added to it. */
 static void add_violations_event(casparian_drive *self, const casparian_input *input,
                                  const casparian_output *output)
 {
@@ -289,8 +340,10 @@ static void add_violations_event(casparian_drive *self, const casparian_input *i
     casparian_journal_begin(&payload, "violation");
     mcp_write_member_string(&payload.out, "file", input->relative);
     mcp_write_member_string(&payload.out, "output_name", output->name);
-    mcp_write_name(&payload.out, "violations");
-    casparian_check_write_violations(output->check, &payload.out);
+    mcp_write_member_array(&payload.out, "violations");
+    if (!write_contexts(output, &payload.out))
+        write_counts(output, &payload.out);
+    mcp_write_end(&payload.out);
     casparian_journal_add(self, "violation", &payload);
 }
 
@@ -313,8 +366,6 @@ static mcp_status note_rows(casparian_drive *self, casparian_input *input, mcp_e
         input->outputs = rows;
         input->rows += emitted;
         input->rows_quarantined += invalid;
-        if (invalid > 0 && output->check)
-            add_violations_event(self, input, output);
     }
     return MCP_OK;
 }
@@ -328,6 +379,9 @@ static mcp_status keep_pass(casparian_drive *self, casparian_input *input, const
         return st;
     }
     casparian_outputs_end(&self->outputs, true);
+    for (const casparian_input_rows *rows = input->outputs; rows; rows = rows->next)
+        if (rows->invalid > 0 && rows->output->check)
+            add_violations_event(self, input, rows->output);
     input->status = "ok";
     input->sha256 = mcp_arena_strdup(self->arena, sha256);
     if (!input->sha256)

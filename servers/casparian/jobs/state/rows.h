@@ -9,7 +9,7 @@
 #include "mcp/json.h"
 
 /* Longest JSON text of a column. */
-#define CASPARIAN_COLUMN_MAX ((size_t)16 << 20)
+#define CASPARIAN_COLUMN_MAX ((size_t)64 << 20)
 
 /* Go to the next row, as long as *st is MCP_OK. False: there is none, or *st says why. */
 bool casparian_next(db_rows *rows, mcp_status *st, mcp_error *err);

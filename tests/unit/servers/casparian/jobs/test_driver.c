@@ -10,6 +10,9 @@
 
 static void a_backtest_counts_and_explains(void **state)
 {
+    const casparian_event *all = NULL;
+    size_t count = 0;
+    size_t at = 0;
     drive_rig rig;
     (void)state;
     drive_init(&rig);
@@ -39,6 +42,17 @@ static void a_backtest_counts_and_explains(void **state)
     assert_string_equal(mcp_json_get_string(job.progress, "phase"), "done");
     const char *events = rig_events(&rig.base, job.id);
     assert_non_null(strstr(events, "violation"));
+    rig_expect(&rig.base,
+               casparian_job_events(&all, &count, rig.base.store, rig.base.arena, job.id, 0, 100,
+                                    &rig.base.err),
+               MCP_OK);
+    while (at < count && strcmp(all[at].type, "violation") != 0)
+        at++;
+    const mcp_json *shown = mcp_json_pointer(all[at].payload, "/violations/0");
+    assert_string_equal(mcp_json_get_string(shown, "column_name"), "qty");
+    assert_string_equal(mcp_json_get_string(shown, "violation_type"), "type_mismatch");
+    assert_int_equal(drive_int(shown, "/count"), 1);
+    assert_int_equal(mcp_json_count(mcp_json_get(shown, "samples")), 1);
     assert_non_null(strstr(events, "file_failed"));
     assert_string_equal(events + strlen(events) - strlen("job_finished"), "job_finished");
     assert_int_equal(drive_files(&rig, ".csv"), 0);
@@ -209,6 +223,27 @@ static void a_run_writes_all_outputs_and_skips_what_is_done(void **state)
     job = drive_run(&rig, &(casparian_spec){ .force = true });
     assert_int_equal(drive_int(job.result, "/files_skipped"), 0);
     assert_int_equal(drive_lines(&rig, "trades"), 9);
+    drive_close(&rig);
+}
+
+static void a_run_into_parquet_has_a_manifest(void **state)
+{
+    char manifest[64];
+    drive_rig rig;
+    (void)state;
+    drive_init(&rig);
+    drive_start(&rig);
+    drive_write(&rig, "in/a.csv", "1,10\n2,20\n");
+    const casparian_sink_uri sink = drive_sink(&rig, "parquet");
+    drive_queue(&rig, NULL, &sink, 0);
+    casparian_job job = drive_run_claimed(&rig, MCP_OK);
+    drive_expect_state(&job, CASPARIAN_JOB_COMPLETED);
+    assert_int_equal(drive_files(&rig, ".parquet"), 2);
+    snprintf(manifest, sizeof manifest, "out/_casparian/%lld.manifest.json", (long long)job.id);
+    assert_int_equal(access(drive_path(&rig, manifest), R_OK), 0);
+    assert_int_equal(rig_count(&rig.base, "SELECT count(*) FROM cf_outputs WHERE "
+                                          "length(manifest_sha256) = 64 AND length(sha256) = 64"),
+                     2);
     drive_close(&rig);
 }
 
@@ -759,6 +794,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_failure_that_may_pass_is_tried_again),
         cmocka_unit_test(one_failed_file_fails_the_job_where_that_is_set),
         cmocka_unit_test(a_run_writes_all_outputs_and_skips_what_is_done),
+        cmocka_unit_test(a_run_into_parquet_has_a_manifest),
         cmocka_unit_test(the_newest_rows_of_a_file_count),
         cmocka_unit_test(invalid_rows_fail_a_run_unless_they_may_be_set_apart),
         cmocka_unit_test(a_schema_is_inferred_from_the_first_file_that_needs_it),
