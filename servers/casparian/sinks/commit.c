@@ -215,8 +215,10 @@ static mcp_status find_previous(const char **out, const casparian_sink *sink, mc
     mcp_arena *arena = mcp_arena_new(MANIFESTS_MAX);
     mcp_status st = arena ? casparian_manifests_read(&all, &count, sink->dir_fd, arena, err)
                           : say_memory(err);
-    const char *head = st == MCP_OK ? casparian_manifests_head(all, count) : NULL;
+    const char *head = NULL;
 
+    if (st == MCP_OK)
+        st = casparian_manifests_head(&head, all, count, arena, err);
     *out = head ? mcp_arena_strdup(sink->arena, head) : NULL;
     mcp_arena_free(arena);
     return st == MCP_OK && head && !*out ? say_memory(err) : st;

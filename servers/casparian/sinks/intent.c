@@ -269,16 +269,24 @@ mcp_status intent_settle(bool *is_committed, const char *text, size_t length, mc
 
 /* ---- files that nothing names ---------------------------------------------------------------- */
 
-/* ".<name>_<16 digits>.parquet.tmp", ".<name>_<16 digits>.csv.tmp" of any output. */
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), end = strlen(ending);
+
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+/* ".<name>_<16 digits>.parquet.tmp" or .csv.tmp of an output, ".<job>.manifest.json.tmp". */
 static bool is_temporary(const char *name)
 {
     static const char *const endings[] = { ".parquet.tmp", ".csv.tmp" };
     size_t length = strlen(name), digits = 0;
 
+    if (name[0] != '.' || ends_in(name, ".manifest.json.tmp"))
+        return name[0] == '.';
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t ending = strlen(endings[i]);
-        if (name[0] != '.' || length < ending + 18 ||
-            strcmp(name + length - ending, endings[i]) != 0)
+        if (!ends_in(name, endings[i]) || length < ending + 18)
             continue;
         const char *at = name + length - ending - 16;
         while (digits < 16 && isxdigit((unsigned char)at[digits]))
@@ -296,12 +304,11 @@ static bool is_old(int dir_fd, const char *name, int64_t now_ms)
            now_ms - (int64_t)about.st_mtim.tv_sec * 1000 > SWEEP_AGE_MS;
 }
 
-mcp_status intent_sweep(int dir_fd, int64_t now_ms, bool (*is_live)(void *data, const char *name),
-                        void *data, size_t *removed, mcp_error *err)
+static mcp_status sweep_folder(int fd, int64_t now_ms,
+                               bool (*is_live)(void *data, const char *name), void *data,
+                               size_t *removed, mcp_error *err)
 {
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    size_t count = 0;
 
     if (!dir) {
         mcp_error_errno(err, errno, "the sink's folder");
@@ -310,11 +317,26 @@ mcp_status intent_sweep(int dir_fd, int64_t now_ms, bool (*is_live)(void *data, 
         return MCP_E_IO;
     }
     for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
-        if (is_temporary(entry->d_name) && is_old(dir_fd, entry->d_name, now_ms) &&
+        if (is_temporary(entry->d_name) && is_old(fd, entry->d_name, now_ms) &&
             !(is_live && is_live(data, entry->d_name)))
-            count += unlinkat(dir_fd, entry->d_name, 0) == 0;
+            *removed += unlinkat(fd, entry->d_name, 0) == 0;
     closedir(dir);
+    return MCP_OK;
+}
+
+mcp_status intent_sweep(int dir_fd, int64_t now_ms, bool (*is_live)(void *data, const char *name),
+                        void *data, size_t *removed, mcp_error *err)
+{
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    size_t count = 0;
+    mcp_status st = sweep_folder(fd, now_ms, is_live, data, &count, err);
+
+    fd = openat(dir_fd, CASPARIAN_MANIFEST_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (st == MCP_OK && fd >= 0)
+        st = sweep_folder(fd, now_ms, is_live, data, &count, err);
+    else if (fd >= 0)
+        close(fd);
     if (removed)
         *removed = count;
-    return MCP_OK;
+    return st;
 }

@@ -349,16 +349,18 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-const char *casparian_manifests_head(const casparian_manifest *all, size_t count)
+mcp_status casparian_manifests_head(const char **out, const casparian_manifest *all, size_t count,
+                                    mcp_arena *arena, mcp_error *err)
 {
     const casparian_manifest *head = NULL;
-    const char **previous = calloc(count ? count : 1, sizeof *previous);
+    const char **previous = mcp_arena_array(arena, count, sizeof *previous);
 
     if (!previous)
-        return NULL;
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a chain of manifests");
     for (size_t i = 0; i < count; i++)
         previous[i] = text_of(&all[i], "previous");
-    qsort(previous, count, sizeof *previous, by_text);
+    if (count > 0)
+        qsort(previous, count, sizeof *previous, by_text);
     for (size_t i = 0; i < count; i++) {
         const char *hash = all[i].sha256;
         if (!all[i].json || bsearch(&hash, previous, count, sizeof *previous, by_text))
@@ -366,8 +368,8 @@ const char *casparian_manifests_head(const casparian_manifest *all, size_t count
         if (!head || strcmp(text_of(&all[i], "created_at"), text_of(head, "created_at")) > 0)
             head = &all[i];
     }
-    free(previous);
-    return head ? head->sha256 : NULL;
+    *out = head ? head->sha256 : NULL;
+    return MCP_OK;
 }
 
 mcp_status casparian_manifest_verify(uint8_t key[KEYS_PUBLIC_SIZE], const casparian_manifest *self,

@@ -101,9 +101,16 @@ mcp_status casparian_manifests_read(const casparian_manifest **out, size_t *coun
 mcp_status casparian_manifest_read(casparian_manifest *out, int dir_fd, const char *job,
                                    mcp_arena *arena, mcp_error *err);
 
-/** The hash of the manifest that the next one follows: no other names it as `previous`; of several
- *  the one created last. NULL: there is none. */
-const char *casparian_manifests_head(const casparian_manifest *all, size_t count);
+/**
+ * The hash of the manifest that the next one follows: no other names it as `previous`; of several
+ * the one created last.
+ *
+ * @param out   one of `all`; NULL: there is none
+ * @param arena for room
+ * @return MCP_OK; MCP_E_NOMEM
+ */
+mcp_status casparian_manifests_head(const char **out, const casparian_manifest *all, size_t count,
+                                    mcp_arena *arena, mcp_error *err);
 
 /** Whether the signature is that of its `public_key`. @return MCP_OK, also without a signature
  *  (`key` is then all zero); MCP_E_DENIED: it is not; MCP_E_PARSE: it has no form of one */

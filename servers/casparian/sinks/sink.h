@@ -86,7 +86,7 @@ mcp_status casparian_sink_open(casparian_sink **out, const casparian_sink_option
  * Add a table, at any time before the commit. Its file is created.
  *
  * @param out        the sink's
- * @param definition of the output, also for its quarantine; borrowed as long as the sink
+ * @param definition of the output, also for its quarantine; outlives the sink and its commit
  * @param flags      of casparian_sink_flags
  * @return MCP_OK; MCP_E_EXISTS: the folder has a file of that name, which another home's job of the
  *         same number wrote, or two outputs have one table; MCP_E_LIMIT: too many tables or

@@ -434,7 +434,8 @@ static void only_old_temporary_files_are_swept(void **state)
 {
     rig *rig = *state;
     static const char *const old[] = { ".x_0123456789abcdef.parquet.tmp",
-                                       ".y_0123456789abcdef.csv.tmp" };
+                                       ".y_0123456789abcdef.csv.tmp",
+                                       "_casparian/.7.manifest.json.tmp" };
     static const char *const kept[] = { ".x_0123456789abcde.parquet.tmp", "x.tmp",
                                         "x_0123456789abcdef.parquet",
                                         ".z_0123456789abcdef.csv.tmp" };
@@ -442,16 +443,16 @@ static void only_old_temporary_files_are_swept(void **state)
     const struct utimbuf yesterday = { now / 1000 - 90000, now / 1000 - 90000 };
     size_t removed = 0;
 
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         scratch_write(&rig->folder, old[i], "", 0);
     for (size_t i = 0; i < 4; i++)
         scratch_write(&rig->folder, kept[i], "", 0);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         assert_int_equal(utime(scratch_path(&rig->folder, old[i]), &yesterday), 0);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(utime(scratch_path(&rig->folder, kept[i]), &yesterday), 0);
     MUST(rig, casparian_commit_sweep(rig->folder.fd, now, NULL, NULL, &removed, &rig->err));
-    assert_int_equal(removed, 2);
+    assert_int_equal(removed, 3);
     for (size_t i = 0; i < 4; i++)
         assert_true(has_file(rig, kept[i]));
 }

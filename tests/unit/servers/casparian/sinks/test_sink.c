@@ -5,6 +5,8 @@
 #include "sink_rig.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "sinks/write/spool.h"
 
@@ -357,6 +359,33 @@ static void an_aborted_sink_leaves_nothing(void **state)
     assert_int_equal(scratch_open_descriptors(), before);
 }
 
+/* A limit of the size of files stands for a full disk. */
+static void a_full_disk_ends_the_job(void **state)
+{
+    static const char *const kinds[] = { "parquet://.", "csv://.", "duckdb://x.db" };
+    rig *rig = *state;
+    struct rlimit before, small;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    for (size_t i = 0; i < 3; i++) {
+        casparian_sink *sink = open_sink_of(rig, kinds[i], "42", false, 100000);
+        casparian_sink_output *output = add_table(rig, sink, &rig->events, 0);
+        casparian_sink_file *file = begin_file(rig, sink);
+        casparian_commit *commit = NULL;
+        MUST(rig, append_events(rig, file, output, 0, 50000));
+        small = (struct rlimit){ 65536, before.rlim_max };
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        /* Written later, by the thread: at the latest the commit says so. */
+        casparian_sink_file_commit(file, HASH_A, &rig->err);
+        mcp_status st = casparian_commit_prepare(&commit, sink, &plain_facts, &rig->err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(st, MCP_E_IO);
+        assert_non_null(strstr(rig->err.message, "File too large"));
+        assert_int_equal(files_of(rig), 0);
+    }
+}
+
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* 2000 columns, those of quarantine and of lineage; the batch has one of them. */
@@ -450,6 +479,7 @@ int main(void)
         CASE(rows_that_do_not_fit_are_refused),
         CASE(files_of_others_are_left_alone),
         CASE(an_aborted_sink_leaves_nothing),
+        CASE(a_full_disk_ends_the_job),
         CASE(the_widest_schema_is_written),
         CASE(a_job_has_200_outputs_at_most),
         CASE(rows_on_disk_are_bounded),
