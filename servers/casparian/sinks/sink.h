@@ -57,7 +57,7 @@ typedef struct casparian_sink_file casparian_sink_file;
 typedef struct casparian_sink_options {
     const casparian_sink_uri *uri;
     int dir_fd;               /* the folder `uri->dir`, open; duplicated */
-    const char *job;          /* the job's id as a text: "42" */
+    const char *job;          /* its id, "42": letters, digits, '_' and '-' */
     const char *plugin;       /* "fix_parser" */
     const char *version;      /* of the plugin */
     bool is_single_file;      /* the job has one source file */
