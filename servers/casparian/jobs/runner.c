@@ -204,7 +204,7 @@ static void claim_jobs(casparian_runner *self)
             return;
 }
 
-/* After the machine has slept, the leases of this runner may have ended, too: it still holds them. */
+/* After the machine has slept, the leases of this runner may have ended: it still holds them. */
 static void renew_all(casparian_runner *self)
 {
     for (int i = 0; i < self->slot_count; i++) {
