@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "features/resources.h"
 #include "features/tools.h"
 #include "gateway/permissions.h"
 #include "hooks.h"
 #include "jobs/runner.h"
+#include "notifications.h"
 #include "shell/commands.h"
 #include "shell/shell.h"
 
@@ -59,6 +61,7 @@ struct running {
     casparian_app app;
     mcp_status opened; /* of the home */
     casparian_runner *runner;
+    casparian_notifications *notifications;
 };
 
 static void write_start(mcp_json_writer *json, const void *data)
@@ -119,15 +122,17 @@ static mcp_status start(mcp_server *served, const serve_setup *setup, void *data
                                                .driver = self->app.driver,
                                                .finishes_jobs = cli_flag(setup->line,
                                                                          "finish-jobs") };
-    (void)served;
-    return casparian_runner_new(&self->runner, &options, err);
+    mcp_status st = casparian_notifications_new(&self->notifications, served, &self->app, err);
+    return st == MCP_OK ? casparian_runner_new(&self->runner, &options, err) : st;
 }
 
 static void stop(void *data)
 {
     struct running *self = data;
     casparian_runner_free(self->runner);
+    casparian_notifications_free(self->notifications);
     self->runner = NULL;
+    self->notifications = NULL;
 }
 
 static void close_all(void *data)
@@ -145,10 +150,15 @@ static const serve_server server = {
                  .description = "Parser plugins turn files into typed tables; a human approves "
                                 "what is written",
                  .instructions =
-                     "Find files with casparian_scan and parsers with casparian_plugins.",
+                     "Find files with casparian_scan and parsers with casparian_plugins. Look at "
+                     "rows with casparian_preview, test a parser and a schema with "
+                     "casparian_backtest_start, and ask for a run with casparian_run_request: a "
+                     "person approves what writes. Values are redacted by default.",
+                 .subscriptions = true,
                  .error_formatter = casparian_format_error,
                  .visible = casparian_tool_is_visible,
                  .limits = { .calls_max_running = CALLS_RUNNING, .short_threads = CALLS_RUNNING } },
+    .features = { .resources = casparian_resources, .prompts = casparian_prompts },
     .open = open_all,
     .start = start,
     .stop = stop,

@@ -281,8 +281,9 @@ static mcp_status insert(db_session *session, casparian_store *store, const char
                     "requested_by, created_at, expires_at) VALUES ($1, 'pending', $2, $3, $4, $5, "
                     "$6, $7, $8, $9, $10)",
                     values, sizeof values / sizeof values[0], err);
-    return st == MCP_OK ? casparian_queue_files(session, 0, id, self->files, self->file_count, err)
-                        : st;
+    if (st == MCP_OK)
+        st = casparian_queue_files(session, 0, id, self->files, self->file_count, err);
+    return st == MCP_OK ? wake(session, id, err) : st;
 }
 
 /* Write the line before the commit: nothing happens that the audit does not have. */
