@@ -17,6 +17,18 @@
 
 #define MIB ((uint64_t)1 << 20)
 
+/* A program with these sanitizers needs terabytes of address space, so it has no limit of it. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED true
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
+#endif
+
 enum { START_MS = 60000, END_MS = 5000, WORDS_SIZE = 400 };
 
 static const char *const environment_names[] = { "CAUSEWAY_DUCKDB", "LD_LIBRARY_PATH" };
@@ -72,7 +84,8 @@ static proc_spec make_spec(const struct start *start, const columns_sealed_optio
         .limits = { .file_bytes = PROC_NO_BYTES },
     };
 
-    if (!options->is_unlimited_memory)
+    bool is_unlimited = options->is_unlimited_memory || (IS_SANITIZED && !options->argv);
+    if (!is_unlimited)
         spec.limits.memory_bytes = options->memory_bytes + 1024 * MIB;
     if (!options->is_unprotected)
         spec.protect = PROC_TREE | PROC_USER | PROC_NO_NETWORK | PROC_SYSCALLS | PROC_NO_FORK;

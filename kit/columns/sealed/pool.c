@@ -357,10 +357,10 @@ mcp_status columns_sealed_query(columns_sealed_end *end, columns_sealed *self,
 
     memset(end, 0, sizeof *end);
     mcp_buf_init(&run.frame.body, PEER_FRAME_MAX);
-    run.until_ms = mcp_clock_mono_ms() + request->timeout_ms;
     if (st == MCP_OK)
         st = take_peer(&run.peer, self, run.err);
     if (st == MCP_OK) {
+        run.until_ms = mcp_clock_mono_ms() + request->timeout_ms;
         st = converse(&run, &self->options);
         give_up(self, run.peer);
     }

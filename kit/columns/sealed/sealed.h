@@ -54,8 +54,8 @@ typedef struct columns_sealed columns_sealed;
 typedef struct columns_sealed_options {
     const char *const *argv;  /* of the process, ended by NULL; NULL: this program */
     uint64_t memory_bytes;    /* of the engine; 0: 512 MiB */
-    bool is_unlimited_memory; /* no limit of the address space (1 GiB more): a program with
-                                  sanitizers cannot have one */
+    bool is_unlimited_memory; /* no limit of the address space (1 GiB more). This program
+                                 with sanitizers has none anyway */
     int threads;              /* of the engine; 0: one for each processor, at most 4 */
     bool is_unprotected;      /* without the protections of kit/proc and Landlock */
 } columns_sealed_options;
@@ -120,7 +120,7 @@ typedef struct columns_sealed_request {
     size_t param_count;
     uint64_t rows_max;  /* 1 or more: not more rows than this are made */
     uint64_t bytes_max; /* of cells: the rows end before the first that does not fit */
-    int64_t timeout_ms; /* of all, from the call */
+    int64_t timeout_ms; /* of all, once the process is ready */
 } columns_sealed_request;
 
 /** Receives the rows. Called on the thread of columns_sealed_query; pointers are borrowed. A

@@ -50,7 +50,7 @@
 #define CASPARIAN_QUERY_TIMEOUT_MIN_MS 100
 #define CASPARIAN_QUERY_TIMEOUT_MAX_MS 300000
 #define CASPARIAN_QUERY_PARAMS_MAX 100
-#define CASPARIAN_QUERY_RUNNING_MAX 8  /* queries of one casparian_query at a time */
+#define CASPARIAN_QUERY_RUNNING_MAX 4  /* queries of one casparian_query at a time */
 #define CASPARIAN_QUERY_FILES_MAX 4096 /* that one statement can need */
 #define CASPARIAN_QUERY_AVAILABLE_MAX 50
 #define CASPARIAN_QUERY_CELL_MAX 8192 /* bytes of a value in an answer, beyond which it is cut */
@@ -189,6 +189,9 @@ mcp_status casparian_query_write_rows(casparian_query_written *out, mcp_json_wri
  */
 bool casparian_query_result_cursor(char out[CASPARIAN_QUERY_CURSOR_SIZE],
                                    const casparian_query_result *result, size_t rows);
+
+/** Start the first process now, so that the first query need not wait for it. Does not wait. */
+void casparian_query_prepare(casparian_query *self);
 
 /** Drop all results that are kept. */
 void casparian_query_forget(casparian_query *self);

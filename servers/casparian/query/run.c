@@ -84,6 +84,11 @@ void casparian_query_close(casparian_query *self)
     free(self);
 }
 
+void casparian_query_prepare(casparian_query *self)
+{
+    columns_sealed_prepare(self->sealed);
+}
+
 void casparian_query_forget(casparian_query *self)
 {
     if (self->cache)
