@@ -138,7 +138,8 @@ static mcp_status make_view(struct engine *engine, const columns_sealed_view *vi
     put_quoted(sql, view->name, '"');
     mcp_buf_puts(sql, " AS ");
     mcp_buf_puts(sql, view->sql);
-    return run_buf(engine, sql, end, err);
+    mcp_status st = run_buf(engine, sql, end, err);
+    return st == MCP_E_PARSE && view->is_optional ? MCP_OK : st;
 }
 
 /* Setup and views, which read the files. */
@@ -151,6 +152,8 @@ static mcp_status make_views(struct engine *engine, const columns_sealed_request
         st = run(engine, request->setup[i], end, err);
     for (size_t i = 0; st == MCP_OK && i < request->view_count; i++)
         st = make_view(engine, &request->views[i], sql, end, err);
+    if (st == MCP_OK) /* words of a view that was left out */
+        end->message[0] = '\0';
     return st == MCP_E_PARSE ? mcp_error_set(err, MCP_E_STORAGE, "%s", end->message) : st;
 }
 

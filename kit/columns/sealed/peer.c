@@ -29,7 +29,7 @@
 #define IS_SANITIZED false
 #endif
 
-enum { START_MS = 60000, END_MS = 5000, WORDS_SIZE = 400 };
+enum { START_MS = 60000, END_MS = 5000, WORDS_MS = 500, WORDS_SIZE = 400 };
 
 static const char *const environment_names[] = { "CAUSEWAY_DUCKDB", "LD_LIBRARY_PATH" };
 
@@ -98,8 +98,8 @@ static void words_of(struct peer *self, char words[WORDS_SIZE])
 {
     size_t length = 0;
 
-    if (proc_read(self->child, PROC_STDERR, words, WORDS_SIZE - 1, &length, mcp_clock_mono_ms(),
-                  NULL) != MCP_OK)
+    if (proc_read(self->child, PROC_STDERR, words, WORDS_SIZE - 1, &length,
+                  mcp_clock_mono_ms() + WORDS_MS, NULL) != MCP_OK)
         length = 0;
     words[length] = '\0';
     words[strcspn(words, "\n")] = '\0';

@@ -1,7 +1,7 @@
 /*
  * pool.c - queries in sealed processes, one of which is kept ready.
  *
- * A process serves one query. A thread starts the next one as soon as one is taken, and ends those
+ * A process serves one query. A thread starts the next one when a query has ended, and ends those
  * that have served, so a query waits neither for the start nor for the end. The processes of
  * queries are used without the lock.
  */
@@ -95,18 +95,19 @@ static mcp_status take_peer(struct peer **out, columns_sealed *self, mcp_error *
         if (st != MCP_OK)
             return st;
     }
-    columns_sealed_prepare(self);
     *out = peer;
     return MCP_OK;
 }
 
-/* Its end takes some milliseconds, which nobody waits for. */
+/* Its end takes some milliseconds, which nobody waits for. The next process starts now and not
+ * earlier: the start would take a processor from the query. */
 static void give_up(columns_sealed *self, struct peer *peer)
 {
     proc_kill(peer->child);
     pthread_mutex_lock(&self->lock);
     peer->next = self->ended;
     self->ended = peer;
+    self->is_wanted = true;
     thread_worker_wake(&self->keeper);
     pthread_mutex_unlock(&self->lock);
 }

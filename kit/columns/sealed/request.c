@@ -21,6 +21,7 @@ static void put_views(mcp_buf *out, const columns_sealed_request *request)
         wire_put_string(out, request->views[i].schema);
         wire_put_string(out, request->views[i].name);
         wire_put_string(out, request->views[i].sql);
+        wire_put_uint(out, request->views[i].is_optional);
     }
 }
 
@@ -80,6 +81,7 @@ static const columns_sealed_view *views_of(struct wire_reader *in, size_t *count
         views[i].schema = wire_string(in);
         views[i].name = wire_string(in);
         views[i].sql = wire_string(in);
+        views[i].is_optional = wire_uint(in) != 0;
     }
     *count = n;
     return views;

@@ -73,7 +73,8 @@ void columns_sealed_prepare(columns_sealed *self);
 /** A view, made before the engine is sealed. */
 typedef struct columns_sealed_view {
     const char *schema, *name;
-    const char *sql; /* its SELECT, the program's own */
+    const char *sql;  /* its SELECT, the program's own */
+    bool is_optional; /* a view that cannot be made is left out, and is no failure */
 } columns_sealed_view;
 
 /** What a statement may use. Names are compared without regard to case. */

@@ -187,7 +187,12 @@ static mcp_status add_view(maker *self, const char *schema, const char *name, co
     if (!sql || !grow(self->arena, (void **)&self->views, &self->view_capacity, self->view_count,
                       sizeof *self->views))
         return no_memory(self->err);
-    self->views[self->view_count++] = (columns_sealed_view){ schema, name, sql };
+    self->views[self->view_count++] = (columns_sealed_view){
+        .schema = schema,
+        .name = name,
+        .sql = sql,
+        .is_optional = !has_word(&self->words, name),
+    };
     return MCP_OK;
 }
 

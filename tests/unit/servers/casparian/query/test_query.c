@@ -269,6 +269,32 @@ static void a_broken_file_is_named_without_its_folder(void **state)
     assert_null(strstr(self->failure.message, "/"));
 }
 
+static void a_broken_file_does_not_hide_the_catalog(void **state)
+{
+    world *self = *state;
+
+    scratch_write(&self->folder, "broken.parquet", "this is no Parquet file", 23);
+    add_file(self, "broken", "parquet", "broken.parquet", 1);
+    add_rows(self, "events", 1, 1, ids, names, sources);
+    expect_rows(self,
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = 'outputs' "
+                "ORDER BY 1",
+                "[[\"events\"],[\"events__all\"],[\"events__schema_aaaaaaaa\"]]");
+}
+
+static void a_missing_library_is_named(void **state)
+{
+    world *self = *state;
+
+    setenv("CAUSEWAY_DUCKDB", scratch_path(&self->folder, "none.so"), 1);
+    mcp_status st = ask(self, "SELECT 1");
+    unsetenv("CAUSEWAY_DUCKDB");
+    assert_int_equal(st, MCP_E_UNSUPPORTED);
+    assert_string_equal(self->failure.code, "store_error");
+    assert_non_null(strstr(self->failure.message, "none.so"));
+    assert_non_null(strstr(self->failure.suggestion, "CAUSEWAY_DUCKDB"));
+}
+
 /* ---- views ----------------------------------------------------------------------------------- */
 
 static void newest_rows_of_each_source_are_seen(void **state)
@@ -578,6 +604,8 @@ int main(void)
         TEST(an_error_in_a_later_row_is_seen),
         TEST(a_missing_table_lists_the_others),
         TEST(a_broken_file_is_named_without_its_folder),
+        TEST(a_broken_file_does_not_hide_the_catalog),
+        TEST(a_missing_library_is_named),
         TEST(newest_rows_of_each_source_are_seen),
         TEST(the_newest_schema_is_the_view),
         TEST(quarantined_rows_have_views_of_their_own),
