@@ -129,6 +129,7 @@ function(casparian_plugin_index)
 endfunction()
 
 casparian_plugin_native(csv_native 0.1.0)
+casparian_plugin_native(evtx_native 0.1.0)
 casparian_plugin_native(jsonl_native 0.1.0)
 casparian_plugin_native(weblog_native 0.1.0)
 casparian_plugin_python(fix_parser 1.2.0 casparian.toml fix_parser.py)
