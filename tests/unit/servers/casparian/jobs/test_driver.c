@@ -3,6 +3,7 @@
  * a job that fails or is stopped.
  */
 #include "drive_rig.h"
+#include "jobs/drive/input/inputs.h"
 
 /* ---- backtests ------------------------------------------------------------------------------- */
 
@@ -108,6 +109,57 @@ static void a_backtest_of_nothing_is_complete(void **state)
     drive_write(&rig, "in/b.txt", "BOOM\n");
     job = drive_backtest(&rig, &(casparian_spec){ .pattern = "*.csv" });
     assert_int_equal(drive_int(job.result, "/files_total"), 1);
+    drive_close(&rig);
+}
+
+static void one_file_is_an_input_too(void **state)
+{
+    drive_rig rig;
+    int64_t id = 0;
+    (void)state;
+    drive_init(&rig);
+    drive_start(&rig);
+    drive_write(&rig, "in/a.csv", "1,10\n2,20\n");
+    drive_write(&rig, "in/b.csv", "BOOM\n");
+    casparian_prepared prepared = drive_prepare(&rig, NULL, NULL);
+    const casparian_job_request request = { .type = CASPARIAN_JOB_BACKTEST,
+                                            .plugin = prepared.job_plugin,
+                                            .input_dir = drive_path(&rig, "in/a.csv") };
+    rig_expect(&rig.base, casparian_job_create(&id, NULL, rig.base.store, &request, &rig.base.err),
+               MCP_OK);
+    casparian_job job = drive_run_claimed(&rig, MCP_OK);
+    drive_expect_state(&job, CASPARIAN_JOB_COMPLETED);
+    assert_int_equal(drive_int(job.result, "/files_total"), 1);
+    assert_int_equal(drive_int(job.result, "/outputs/trades/rows_emitted"), 2);
+    drive_close(&rig);
+}
+
+static void links_lead_only_to_what_is_allowed(void **state)
+{
+    const char *roots[1];
+    guard *allowed = NULL;
+    drive_rig rig;
+    (void)state;
+    drive_init(&rig);
+    drive_start(&rig);
+    drive_write(&rig, "in/a.csv", "1,10\n");
+    drive_write(&rig, "outside.csv", "2,20\n");
+    assert_int_equal(symlink("a.csv", drive_path(&rig, "in/inside.csv")), 0);
+    assert_int_equal(symlink("../outside.csv", drive_path(&rig, "in/leads-out.csv")), 0);
+    assert_int_equal(symlink("..", drive_path(&rig, "in/folder")), 0);
+    roots[0] = drive_path(&rig, "in");
+    rig_expect(&rig.base, guard_new(&allowed, roots, 1, &rig.base.err), MCP_OK);
+    casparian_job_file *files = NULL;
+    size_t count = 0;
+    const casparian_listing listing = { .input = roots[0] };
+    rig_expect(
+        &rig.base,
+        casparian_inputs_list(&files, &count, allowed, rig.base.arena, &listing, &rig.base.err),
+        MCP_OK);
+    assert_int_equal(count, 2);
+    assert_non_null(strstr(files[0].path, "/a.csv"));
+    assert_non_null(strstr(files[1].path, "/inside.csv"));
+    guard_free(allowed);
     drive_close(&rig);
 }
 
@@ -643,6 +695,8 @@ int main(void)
         cmocka_unit_test(a_backtest_counts_and_explains),
         cmocka_unit_test(schemas_of_the_request_come_first),
         cmocka_unit_test(a_backtest_of_nothing_is_complete),
+        cmocka_unit_test(one_file_is_an_input_too),
+        cmocka_unit_test(links_lead_only_to_what_is_allowed),
         cmocka_unit_test(a_plugin_that_cannot_be_imported_fails_the_job),
         cmocka_unit_test(files_that_failed_before_come_first),
         cmocka_unit_test(a_failure_that_may_pass_is_tried_again),
