@@ -1,7 +1,8 @@
 /*
  * intake.c - what comes of one file.
  *
- * Memory is bounded by one payload: it is decoded in an arena of its own, handed on, and freed.
+ * Memory is bounded by one payload: it is decoded in an arena of its own, handed on, and freed. One
+ * that takes more than 512 MiB of it fails its file.
  */
 #include "plugins/run/intake.h"
 
@@ -19,6 +20,7 @@ enum {
     MAGIC_SIZE = 4,
     ARENA_EXTRA = 16 << 20,
     ARENA_FACTOR = 24,
+    ARENA_MAX = 512 << 20, /* of the host's memory, whatever a plugin sends */
     DROPPED_FACTOR = 20,
     DROPPED_EXTRA = 1000,
 };
@@ -229,7 +231,9 @@ static void fail_decode(casparian_intake *self, const char *output, mcp_status s
                         const mcp_error *why)
 {
     if (st == MCP_E_NOMEM)
-        keep_status(self, mcp_error_set(self->err, MCP_E_NOMEM, "%s", why->message));
+        casparian_intake_fail(self, CASPARIAN_FAILURE_OUTPUT_LIMIT,
+                              "output %s: a payload takes more memory than it may: %s", output,
+                              why->message);
     else if (st == MCP_E_UNSUPPORTED)
         casparian_intake_fail(self, CASPARIAN_FAILURE_ARROW_NOT_SUPPORTED, "output %s: %s", output,
                               why->message);
@@ -282,7 +286,8 @@ size_t casparian_intake_rows(casparian_intake *self, size_t index, const char *p
                               (unsigned long long)self->limits->output_bytes);
         return SIZE_MAX;
     }
-    mcp_arena *arena = mcp_arena_new(length * ARENA_FACTOR + ARENA_EXTRA);
+    size_t memory = length * ARENA_FACTOR + ARENA_EXTRA;
+    mcp_arena *arena = mcp_arena_new(memory < ARENA_MAX ? memory : ARENA_MAX);
     mcp_status st = decode(&batch, arena, payload, length, &repaired, &why);
     if (st != MCP_OK)
         fail_decode(self, output, st, &why);

@@ -465,6 +465,28 @@ static void a_frame_of_fifty_megabytes(void **state)
     assert_int_equal(self->outcome.rows, 1);
 }
 
+/* A payload of as many cells as fit, which would take gigabytes of the host. */
+static void a_payload_of_small_cells_is_bounded(void **state)
+{
+    rig *self = *state;
+    rig_module(
+        self,
+        EXCEPT_TWO("    meta = b'{\"index\": 1, \"name\": \"x\"}'\n"
+                   "    rows = b'CFJ1{\"c\":[\"a\"],\"r\":[[' + b'0,' * (45 << 20) + "
+                   "b'0]]}'\n"
+                   "    data = b'\\xff\\xff\\xff\\xfa' + len(meta).to_bytes(4, 'big') + meta\n"
+                   "    data += b'\\xff\\xff\\xff\\xfd\\0\\0\\0\\1'\n"
+                   "    data += len(rows).to_bytes(4, 'big') + rows\n"
+                   "    data = memoryview(data)\n"
+                   "    while data: data = data[os.write(3, data):]\n"
+                   "    yield {'a': 1}\n"));
+    rig_parse(self, "one.txt");
+    assert_true(self->outcome.failure == CASPARIAN_FAILURE_PROTOCOL_ERROR ||
+                self->outcome.failure == CASPARIAN_FAILURE_OUTPUT_LIMIT);
+    print_message("%s\n", self->outcome.error);
+    next_file_is_read(self);
+}
+
 static void a_row_that_is_too_long_for_a_frame(void **state)
 {
     fails(*state, EXCEPT_TWO("    yield {'text': 'x' * (101 << 20)}\n"),
@@ -553,6 +575,7 @@ int main(void)
         WITH_RIG(an_end_is_the_end),
         WITH_RIG(the_socket_of_the_guest_is_not_there),
         WITH_RIG(a_frame_of_fifty_megabytes),
+        WITH_RIG(a_payload_of_small_cells_is_bounded),
         WITH_RIG(a_row_that_is_too_long_for_a_frame),
         WITH_RIG(the_level_is_said_in_words),
         WITH_RIG(off_has_limits_alone),
