@@ -12,7 +12,10 @@ enum { QUERY_MS = 330000 };
 /* clang-format off */
 const casparian_tool casparian_tools[] = {
     /* name, function, flags, traits, timeout_ms */
+    { "casparian_plugins", casparian_plugins_tool, MCP_READS, 0, 0 },
     { "casparian_scan", casparian_scan_tool, MCP_READS, 0, 0 },
+    { "casparian_files", casparian_files_tool, MCP_READS, 0, 0 },
+    { "casparian_sources", casparian_sources_tool, MCP_READS, 0, 0 },
     { "casparian_preview", casparian_preview_tool, MCP_READS, CASPARIAN_EXPENSIVE, 0 },
     { "casparian_backtest_start", casparian_backtest_start_tool, MCP_WRITES, CASPARIAN_EXPENSIVE, 0 },
     { "casparian_run_request", casparian_run_request_tool, MCP_WRITES, CASPARIAN_EXPENSIVE | CASPARIAN_CHANGES, 0 },

@@ -16,6 +16,11 @@ extern const casparian_tool casparian_tools[];
 /** features/scan.c */
 casparian_handler casparian_scan_tool;
 
+/** features/discovery.c */
+casparian_handler casparian_plugins_tool;
+casparian_handler casparian_files_tool;
+casparian_handler casparian_sources_tool;
+
 /** features/preview.c, run.c, jobs.c, query.c, schemas.c, approvals.c, quarantine.c */
 casparian_handler casparian_preview_tool;
 casparian_handler casparian_backtest_start_tool;

@@ -59,6 +59,26 @@ cli_command_run casparian_command_verify;
 extern const cli_option casparian_lineage_options[];
 cli_command_run casparian_command_lineage;
 
+/** sources.c: scan; source list, add, show, remove, sync; rule add, remove; tag, untag; files */
+extern const cli_option casparian_scan_flags[];
+extern const cli_option casparian_source_add_options[];
+extern const cli_option casparian_rule_add_options[];
+extern const cli_option casparian_files_options[];
+cli_command_run casparian_command_scan;
+cli_command_run casparian_command_source_list;
+cli_command_run casparian_command_source_add;
+cli_command_run casparian_command_source_show;
+cli_command_run casparian_command_source_remove;
+cli_command_run casparian_command_source_sync;
+cli_command_run casparian_command_rule_add;
+cli_command_run casparian_command_rule_remove;
+cli_command_run casparian_command_tag;
+cli_command_run casparian_command_files;
+
+/** doctor.c: doctor, config */
+cli_command_run casparian_command_doctor;
+cli_command_run casparian_command_config;
+
 /** plugins.c: plugin list, plugin show, schema */
 extern const cli_option casparian_plugin_list_options[];
 extern const cli_option casparian_schema_options[];

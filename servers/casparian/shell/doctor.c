@@ -1,0 +1,120 @@
+/*
+ * doctor.c - casparian doctor and casparian config: what this machine has, and what is set.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "columns/engine.h"
+#include "gateway/settings.h"
+#include "plugins/guest.h"
+#include "schema/zone.h"
+#include "shell/commands.h"
+#include "shell/print.h"
+#include "shell/shell.h"
+
+/* ---- doctor ---------------------------------------------------------------------------------- */
+
+/* What was found out. */
+typedef struct checkup {
+    mcp_json_writer *json;
+    size_t failures;
+} checkup;
+
+static void note(checkup *self, const char *what, bool is_good, const char *detail)
+{
+    mcp_write_object(self->json);
+    mcp_write_member_string(self->json, "check", what);
+    mcp_write_member_string(self->json, "result", is_good ? "ok" : "missing");
+    mcp_write_member_string(self->json, "detail", detail);
+    mcp_write_end(self->json);
+    self->failures += !is_good;
+}
+
+static void check_engine(checkup *self)
+{
+    struct engine engine = { 0 };
+    mcp_error err = MCP_ERROR_INIT;
+    bool is_good = engine_load(&engine, &err) == MCP_OK;
+    note(self, "libduckdb", is_good, is_good ? "queries and DuckDB files" : err.message);
+}
+
+static void check_python(checkup *self, casparian_app *app)
+{
+    casparian_plugin_list all;
+    mcp_error err = MCP_ERROR_INIT;
+    const char *python = NULL;
+    if (casparian_registry_list(&all, app->arena, app->registry, false, &err) == MCP_OK)
+        for (size_t i = 0; i < all.count; i++)
+            if (all.items[i].python)
+                python = all.items[i].python;
+    note(self, "python", python != NULL, python ? python : "no interpreter was found");
+}
+
+static void check_zones(checkup *self, mcp_arena *arena)
+{
+    const casparian_zone *zone = NULL;
+    mcp_error err = MCP_ERROR_INIT;
+    bool is_good = casparian_zone_load(&zone, arena, "Europe/Berlin", &err) == MCP_OK;
+    note(self, "time zones", is_good, is_good ? "the system's database" : err.message);
+}
+
+static mcp_status doctor(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    static const casparian_shell_column columns[] = { { "CHECK", "/check", false },
+                                                      { "RESULT", "/result", false },
+                                                      { "DETAIL", "/detail", false } };
+    char words[CASPARIAN_SANDBOX_WORDS_SIZE];
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    casparian_shell_answer_begin(&out);
+    checkup self = { .json = &out.json };
+    mcp_write_member_array(&out.json, "checks");
+    note(&self, "home", access(app->home, R_OK | W_OK | X_OK) == 0, app->home);
+    note(&self, "state", app->store != NULL, "state.sqlite, up to date");
+    check_engine(&self);
+    check_python(&self, app);
+    check_zones(&self, app->arena);
+    bool is_sealed = casparian_sandbox_level(words);
+    note(&self, "isolation of parsers", is_sealed, words);
+    mcp_write_end(&out.json);
+    mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    if (st == MCP_OK && answer)
+        st = casparian_shell_table(line, mcp_json_get(answer, "checks"), columns, 3, "", err);
+    if (st == MCP_OK && self.failures > 0)
+        st = mcp_error_set(err, MCP_E_STOPPED, "%zu of the checks failed", self.failures);
+    return st;
+}
+
+int casparian_command_doctor(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_DRIVER, doctor);
+}
+
+/* ---- config ---------------------------------------------------------------------------------- */
+
+static mcp_status config(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    casparian_shell_answer_begin(&out);
+    casparian_config_write(&out.json, app->config);
+    mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    for (size_t i = 0; st == MCP_OK && i < mcp_json_count(answer); i++) {
+        const mcp_json *one = mcp_json_item(answer, i);
+        mcp_buf value;
+        mcp_buf_init(&value, 65536);
+        casparian_shell_line(&value, mcp_json_get(one, "value"));
+        fprintf(cli_out(line), "%s = %s  (%s)\n", mcp_json_name(answer, i, NULL),
+                value.data ? value.data : "", mcp_json_get_string(one, "origin"));
+        mcp_buf_clear(&value);
+    }
+    return st;
+}
+
+int casparian_command_config(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, 0, config);
+}

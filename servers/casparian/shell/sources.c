@@ -1,0 +1,576 @@
+/*
+ * sources.c - casparian scan, source, rule, tag, untag and files: folders, their files, and tags.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files/scan.h"
+#include "jobs/state/rows.h"
+#include "jobs/state/sources.h"
+#include "mcp/clock.h"
+#include "shell/commands.h"
+#include "shell/print.h"
+#include "shell/shell.h"
+
+enum { GLOBS_MAX = 32 };
+
+static const char *const hashes[] = { "none", "fast", "sha256", NULL };
+
+/* clang-format off */
+const cli_option casparian_scan_flags[] = {
+    { .name = "type", .letter = 't', .type = CLI_STRING, .argument = "EXT", .many = true,
+      .help = "files with this ending; may be repeated" },
+    { .name = "pattern", .letter = 'p', .type = CLI_STRING, .argument = "GLOB", .many = true,
+      .help = "files that match; may be repeated" },
+    { .name = "no-recursive", .type = CLI_FLAG, .help = "this directory alone" },
+    { .name = "depth", .letter = 'd', .type = CLI_INT, .argument = "N", .min = 1, .max = 64,
+      .help = "of directories below it" },
+    { .name = "min-size", .type = CLI_SIZE, .argument = "SIZE", .min = 0, .max = INT64_MAX,
+      .help = "smaller files are left out: 10K, 5M, 1G" },
+    { .name = "max-size", .type = CLI_SIZE, .argument = "SIZE", .min = 0, .max = INT64_MAX,
+      .help = "larger files are left out" },
+    { .name = "stats", .type = CLI_FLAG, .help = "numbers alone" },
+    { .name = "hash", .type = CLI_CHOICE, .argument = "KIND", .standard = "none", .choices = hashes,
+      .help = "hash the contents" },
+    { .name = "register", .type = CLI_STRING, .argument = "NAME",
+      .help = "keep the directory as a source of this name, and its files" },
+    { 0 },
+};
+
+const cli_option casparian_source_add_options[] = {
+    { .name = "name", .type = CLI_STRING, .argument = "NAME", .help = "default: the last part of the path" },
+    { 0 },
+};
+
+const cli_option casparian_rule_add_options[] = {
+    { .name = "tag", .type = CLI_STRING, .argument = "TAG", .help = "required" },
+    { .name = "source", .letter = 's', .type = CLI_STRING, .argument = "NAME", .help = "required" },
+    { .name = "priority", .type = CLI_INT, .argument = "N", .min = -1000000, .max = 1000000,
+      .standard = "0", .help = "of several rules that match, the highest counts" },
+    { 0 },
+};
+
+const cli_option casparian_files_options[] = {
+    { .name = "source", .letter = 's', .type = CLI_STRING, .argument = "NAME", .help = "of this source" },
+    { .name = "tag", .type = CLI_STRING, .argument = "TAG", .help = "with this tag" },
+    { .name = "status", .type = CLI_STRING, .argument = "STATUS", .help = "in this state" },
+    { .name = "untagged", .type = CLI_FLAG, .help = "without a tag" },
+    { .name = "limit", .type = CLI_INT, .argument = "N", .min = 1, .max = 1000, .standard = "50",
+      .help = "how many" },
+    { 0 },
+};
+/* clang-format on */
+
+static mcp_status resolve(const char **out, const char *path, mcp_arena *arena, mcp_error *err)
+{
+    char real[PATH_MAX];
+    if (!realpath(path, real))
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no '%.200s'", path);
+    *out = mcp_arena_strdup(arena, real);
+    return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+/* What is looked for, and what is done with it. */
+typedef struct search {
+    casparian_app *app;
+    const cli_line *line;
+    guard *roots;
+    guard_named start;
+    casparian_scan *scan;
+    casparian_glob *globs[GLOBS_MAX]; /* a file must match one of them; none: all */
+    size_t glob_count;
+    int64_t files, bytes;
+} search;
+
+static void close_search(search *self)
+{
+    casparian_scan_free(self->scan);
+    for (size_t i = 0; i < self->glob_count; i++)
+        casparian_glob_free(self->globs[i]);
+    if (self->start.fd > 0)
+        close(self->start.fd);
+    guard_free(self->roots);
+}
+
+static mcp_status add_glob(search *self, const char *pattern, mcp_error *err)
+{
+    if (self->glob_count == GLOBS_MAX)
+        return mcp_error_set(err, MCP_E_LIMIT, "at most %d patterns and endings are legal",
+                             GLOBS_MAX);
+    mcp_status st = casparian_glob_new(&self->globs[self->glob_count], pattern, err);
+    self->glob_count += st == MCP_OK;
+    return st;
+}
+
+static mcp_status add_globs(search *self, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (size_t i = 0; st == MCP_OK && cli_item(self->line, "pattern", i); i++)
+        st = add_glob(self, cli_item(self->line, "pattern", i), err);
+    for (size_t i = 0; st == MCP_OK && cli_item(self->line, "type", i); i++) {
+        const char *ending = cli_item(self->line, "type", i);
+        st = add_glob(
+            self,
+            mcp_arena_printf(self->app->arena, "*.%s", ending[0] == '.' ? ending + 1 : ending),
+            err);
+    }
+    return st;
+}
+
+/* @param is_scan the line has the options of casparian scan */
+static mcp_status open_search(search *self, const char *path, bool is_scan, mcp_error *err)
+{
+    const char *real = NULL;
+    casparian_glob *all = NULL;
+    mcp_status st = resolve(&real, path, self->app->arena, err);
+    const char *top = st == MCP_OK ? "/" : NULL;
+    if (st == MCP_OK)
+        st = guard_new(&self->roots, &top, 1, err);
+    if (st == MCP_OK)
+        st = guard_open_named(&self->start, NULL, self->roots, real, GUARD_FILES | GUARD_DIRS,
+                              self->app->arena, err);
+    if (st == MCP_OK && is_scan)
+        st = add_globs(self, err);
+    if (st == MCP_OK && self->glob_count == 0)
+        st = add_glob(self, NULL, err);
+    if (st == MCP_OK)
+        st = casparian_glob_new(&all, NULL, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_scan_options options = { .guard = self->roots,
+                                       .start = &self->start,
+                                       .glob = self->glob_count == 1 ? self->globs[0] : all,
+                                       .is_recursive = !is_scan ||
+                                                       !cli_flag(self->line, "no-recursive") };
+    if (is_scan) {
+        options.depth_max = (int)cli_int(self->line, "depth", 0);
+        casparian_hash_mode_read(&options.hash_mode, cli_string(self->line, "hash"));
+    }
+    if (self->glob_count == 1) {
+        casparian_glob_free(all);
+        return casparian_scan_new(&self->scan, &options, err);
+    }
+    st = casparian_scan_new(&self->scan, &options, err);
+    if (self->glob_count < GLOBS_MAX)
+        self->globs[self->glob_count++] =
+            all; /* matches everything, so it is not asked: see wants */
+    return st;
+}
+
+static bool wants(const search *self, const casparian_scan_file *file)
+{
+    size_t count = self->glob_count > 1 ? self->glob_count - 1 : self->glob_count;
+    bool matches = false;
+    for (size_t i = 0; i < count && !matches; i++)
+        matches = casparian_glob_matches(self->globs[i], file->relative);
+    return matches && file->size >= cli_int(self->line, "min-size", 0) &&
+           file->size <= cli_int(self->line, "max-size", INT64_MAX);
+}
+
+/* ---- registering ----------------------------------------------------------------------------- */
+
+/* The rule that tags a file: rules come by priority. */
+static const casparian_rule *rule_of(const casparian_source *source, casparian_glob *const *globs,
+                                     const char *relative)
+{
+    for (size_t i = 0; i < source->rule_count; i++)
+        if (source->rules[i].is_enabled && globs[i] && casparian_glob_matches(globs[i], relative))
+            return &source->rules[i];
+    return NULL;
+}
+
+static mcp_status register_files(search *self, const casparian_source *source, casparian_sync *sync,
+                                 casparian_glob *const *globs, mcp_error *err)
+{
+    const casparian_scan_file *file = NULL;
+    mcp_status st = casparian_scan_next(&file, self->scan, err);
+    for (; st == MCP_OK && file; st = casparian_scan_next(&file, self->scan, err)) {
+        const casparian_found found = { .path = file->path,
+                                        .relative = file->relative,
+                                        .name = file->name,
+                                        .size = file->size,
+                                        .mtime_s = file->mtime_ns / 1000000000,
+                                        .device = file->device,
+                                        .inode = file->inode,
+                                        .hash = file->hash[0] ? file->hash : NULL,
+                                        .rule = rule_of(source, globs, file->relative) };
+        self->files++;
+        self->bytes += file->size;
+        st = casparian_sync_file(sync, &found, err);
+        if (st != MCP_OK)
+            break;
+    }
+    return st;
+}
+
+/* Find the files of a source. */
+static mcp_status sync_source(search *self, const casparian_source *source, mcp_error *err)
+{
+    casparian_sync *sync = NULL;
+    casparian_glob **globs = mcp_arena_array(self->app->arena, source->rule_count + 1,
+                                             sizeof *globs);
+    mcp_status st = globs ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for rules");
+    for (size_t i = 0; st == MCP_OK && i < source->rule_count; i++)
+        st = casparian_glob_new(&globs[i], source->rules[i].pattern, err);
+    if (st == MCP_OK)
+        st = casparian_sync_begin(&sync, self->app->store, source->id, err);
+    if (st == MCP_OK)
+        st = register_files(self, source, sync, globs, err);
+    st = casparian_sync_end(sync, st, NULL, err);
+    for (size_t i = 0; globs && i < source->rule_count; i++)
+        casparian_glob_free(globs[i]);
+    return st;
+}
+
+/* ---- scan ------------------------------------------------------------------------------------ */
+
+static void write_file(mcp_json_writer *json, const casparian_scan_file *file)
+{
+    mcp_write_object(json);
+    mcp_write_member_string(json, "path", file->path);
+    mcp_write_member_int(json, "size", file->size);
+    casparian_write_time(json, "modified", file->mtime_ns / 1000000);
+    if (file->hash[0])
+        mcp_write_member_string(json, "hash", file->hash);
+    mcp_write_end(json);
+}
+
+static mcp_status list_files(search *self, mcp_json_writer *json, mcp_error *err)
+{
+    const casparian_scan_file *file = NULL;
+    mcp_status st = casparian_scan_next(&file, self->scan, err);
+    mcp_write_member_array(json, "files");
+    for (; st == MCP_OK && file; st = casparian_scan_next(&file, self->scan, err)) {
+        if (!wants(self, file))
+            continue;
+        self->files++;
+        self->bytes += file->size;
+        if (!cli_flag(self->line, "stats"))
+            write_file(json, file);
+    }
+    mcp_write_end(json);
+    mcp_write_member_int(json, "file_count", self->files);
+    mcp_write_member_int(json, "total_size", self->bytes);
+    return st;
+}
+
+static mcp_status scan_open(search *self, mcp_error *err)
+{
+    static const casparian_shell_column columns[] = { { "SIZE", "/size", true },
+                                                      { "MODIFIED", "/modified", false },
+                                                      { "PATH", "/path", false } };
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    casparian_shell_answer_begin(&out);
+    mcp_status st = list_files(self, &out.json, err);
+    mcp_status ended = casparian_shell_answer_end(&out, &answer, self->line, self->app->arena, err);
+    if (st != MCP_OK || ended != MCP_OK || !answer)
+        return st == MCP_OK ? ended : st;
+    if (!cli_flag(self->line, "stats"))
+        st = casparian_shell_table(self->line, mcp_json_get(answer, "files"), columns, 3,
+                                   "No file was found.", err);
+    if (!cli_flag(self->line, "quiet"))
+        fprintf(cli_err(self->line), "%lld files, %lld bytes\n", (long long)self->files,
+                (long long)self->bytes);
+    return st;
+}
+
+static mcp_status scan_and_register(search *self, const char *name, mcp_error *err)
+{
+    casparian_source source;
+    int64_t id = 0;
+    mcp_status st = casparian_source_find(&source, self->app->store, self->app->arena, name, err);
+    if (st == MCP_E_NOT_FOUND) {
+        st = casparian_source_register(&id, self->app->store, name, self->start.path, err);
+        if (st == MCP_OK)
+            st = casparian_source_find(&source, self->app->store, self->app->arena, name, err);
+    }
+    if (st == MCP_OK && strcmp(source.path, self->start.path) != 0)
+        st = mcp_error_set(err, MCP_E_EXISTS, "the source '%.100s' is '%.200s'", name, source.path);
+    if (st == MCP_OK)
+        st = sync_source(self, &source, err);
+    if (st == MCP_OK)
+        fprintf(cli_out(self->line), "%lld files, %lld bytes in source %s\n",
+                (long long)self->files, (long long)self->bytes, name);
+    return st;
+}
+
+static mcp_status scan(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    const char *name = cli_string(line, "register");
+    search self = { .app = app, .line = line };
+    mcp_status st = open_search(&self, cli_argument(line, 0), true, err);
+    if (st == MCP_OK)
+        st = name ? scan_and_register(&self, name, err) : scan_open(&self, err);
+    close_search(&self);
+    return st;
+}
+
+int casparian_command_scan(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, cli_string(line, "register") ? CASPARIAN_NEEDS_STORE : 0,
+                               scan);
+}
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static void write_source(mcp_json_writer *json, const casparian_source *source)
+{
+    mcp_write_object(json);
+    mcp_write_member_int(json, "id", source->id);
+    mcp_write_member_string(json, "name", source->name);
+    mcp_write_member_string(json, "path", source->path);
+    mcp_write_member_int(json, "file_count", source->file_count);
+    mcp_write_member_int(json, "total_size", source->total_size);
+    mcp_write_member_int(json, "tagged_count", source->tagged_count);
+    casparian_write_time(json, "last_scan_at", source->last_scan_ms);
+    mcp_write_member_array(json, "rules");
+    for (size_t i = 0; i < source->rule_count; i++) {
+        mcp_write_object(json);
+        mcp_write_member_int(json, "id", source->rules[i].id);
+        mcp_write_member_string(json, "pattern", source->rules[i].pattern);
+        mcp_write_member_string(json, "tag", source->rules[i].tag);
+        mcp_write_member_int(json, "priority", source->rules[i].priority);
+        mcp_write_end(json);
+    }
+    mcp_write_end(json);
+    mcp_write_end(json);
+}
+
+static mcp_status list_sources(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    static const casparian_shell_column columns[] = {
+        { "ID", "/id", true },
+        { "NAME", "/name", false },
+        { "FILES", "/file_count", true },
+        { "TAGGED", "/tagged_count", true },
+        { "SCANNED", "/last_scan_at", false },
+        { "PATH", "/path", false },
+    };
+    const casparian_source *all = NULL;
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    size_t count = 0;
+    mcp_status st = casparian_source_list(&all, &count, app->store, app->arena, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_array(&out.json, "sources");
+    for (size_t i = 0; i < count; i++)
+        write_source(&out.json, &all[i]);
+    mcp_write_end(&out.json);
+    st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    return st == MCP_OK && answer
+               ? casparian_shell_table(line, mcp_json_get(answer, "sources"), columns,
+                                       sizeof columns / sizeof columns[0], "There are no sources.",
+                                       err)
+               : st;
+}
+
+int casparian_command_source_list(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, list_sources);
+}
+
+static mcp_status add_source(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    const char *name = cli_string(line, "name"), *path = NULL;
+    int64_t id = 0;
+    mcp_status st = resolve(&path, cli_argument(line, 0), app->arena, err);
+    if (st != MCP_OK)
+        return st;
+    if (!name)
+        name = strrchr(path, '/') + 1;
+    st = casparian_source_register(&id, app->store, name, path, err);
+    if (st == MCP_OK)
+        fprintf(cli_out(line), "source %lld %s\n", (long long)id, name);
+    return st;
+}
+
+int casparian_command_source_add(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, add_source);
+}
+
+static mcp_status show_source(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    casparian_source source;
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    mcp_status st = casparian_source_find(&source, app->store, app->arena, cli_argument(line, 0),
+                                          err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_name(&out.json, "source");
+    write_source(&out.json, &source);
+    st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    if (st == MCP_OK && answer)
+        casparian_shell_document(cli_out(line), mcp_json_get(answer, "source"));
+    return st;
+}
+
+int casparian_command_source_show(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, show_source);
+}
+
+static mcp_status remove_source(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    casparian_source source;
+    mcp_status st = casparian_source_find(&source, app->store, app->arena, cli_argument(line, 0),
+                                          err);
+    return st == MCP_OK ? casparian_source_remove(app->store, source.id, err) : st;
+}
+
+int casparian_command_source_remove(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, remove_source);
+}
+
+static mcp_status sync_one(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    search self = { .app = app, .line = line };
+    casparian_source source;
+    mcp_status st = casparian_source_find(&source, app->store, app->arena, cli_argument(line, 0),
+                                          err);
+    if (st == MCP_OK)
+        st = open_search(&self, source.path, false, err);
+    if (st == MCP_OK)
+        st = sync_source(&self, &source, err);
+    if (st == MCP_OK)
+        fprintf(cli_out(line), "%lld files, %lld bytes\n", (long long)self.files,
+                (long long)self.bytes);
+    close_search(&self);
+    return st;
+}
+
+int casparian_command_source_sync(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, sync_one);
+}
+
+/* ---- rules and tags -------------------------------------------------------------------------- */
+
+static mcp_status add_rule(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    const char *name = cli_string(line, "source"), *tag = cli_string(line, "tag");
+    casparian_source source;
+    casparian_glob *glob = NULL;
+    int64_t id = 0;
+    if (!name || !tag)
+        return mcp_error_set(err, MCP_E_PARAMS, "--source and --tag are required");
+    mcp_status st = casparian_glob_new(&glob, cli_argument(line, 0), err);
+    casparian_glob_free(glob);
+    if (st == MCP_OK)
+        st = casparian_source_find(&source, app->store, app->arena, name, err);
+    if (st == MCP_OK)
+        st = casparian_rule_add(&id, app->store, source.id, cli_argument(line, 0), tag,
+                                cli_int(line, "priority", 0), err);
+    if (st == MCP_OK)
+        fprintf(cli_out(line), "rule %lld; casparian source sync %s applies it\n", (long long)id,
+                source.name);
+    return st;
+}
+
+int casparian_command_rule_add(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, add_rule);
+}
+
+static mcp_status remove_rule(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    return casparian_rule_remove(app->store, strtoll(cli_argument(line, 0), NULL, 10), err);
+}
+
+int casparian_command_rule_remove(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, remove_rule);
+}
+
+static mcp_status change_tag(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    bool adds = strcmp(cli_command_name(line), "tag") == 0;
+    const char *path = NULL, *tag = cli_argument(line, 1);
+    mcp_status st = resolve(&path, cli_argument(line, 0), app->arena, err);
+    if (st != MCP_OK)
+        return st;
+    return adds ? casparian_tag_add(app->store, path, tag, err)
+                : casparian_tag_remove(app->store, path, tag, err);
+}
+
+int casparian_command_tag(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, change_tag);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static mcp_status list_registered(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    static const casparian_shell_column columns[] = {
+        { "ID", "/file_id", true },     { "STATUS", "/status", false }, { "SIZE", "/size", true },
+        { "SOURCE", "/source", false }, { "TAGS", "/tags", false },     { "PATH", "/path", false },
+    };
+    casparian_registered_filter filter = { .tag = cli_string(line, "tag"),
+                                           .status = cli_string(line, "status"),
+                                           .untagged = cli_flag(line, "untagged"),
+                                           .limit = (size_t)cli_int(line, "limit", 0) };
+    const char *name = cli_string(line, "source");
+    const casparian_registered *files = NULL;
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    casparian_source source;
+    size_t count = 0;
+    mcp_status st = name ? casparian_source_find(&source, app->store, app->arena, name, err)
+                         : MCP_OK;
+    if (st == MCP_OK && name)
+        filter.source = source.id;
+    if (st == MCP_OK)
+        st = casparian_registered_list(&files, &count, app->store, app->arena, &filter, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_array(&out.json, "files");
+    for (size_t i = 0; i < count; i++) {
+        mcp_write_object(&out.json);
+        mcp_write_member_int(&out.json, "file_id", files[i].id);
+        mcp_write_member_string(&out.json, "path", files[i].path);
+        mcp_write_member_string(&out.json, "status", files[i].status);
+        mcp_write_member_int(&out.json, "size", files[i].size);
+        casparian_write_text(&out.json, "source", files[i].source);
+        mcp_write_member_array(&out.json, "tags");
+        for (const char *at = files[i].tags; *at; at = strchr(at, '\n') + 1)
+            mcp_write_string_n(&out.json, at, (size_t)(strchr(at, '\t') - at));
+        mcp_write_end(&out.json);
+        mcp_write_end(&out.json);
+    }
+    mcp_write_end(&out.json);
+    st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    return st == MCP_OK && answer
+               ? casparian_shell_table(line, mcp_json_get(answer, "files"), columns,
+                                       sizeof columns / sizeof columns[0], "No file is registered.",
+                                       err)
+               : st;
+}
+
+int casparian_command_files(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, list_registered);
+}
