@@ -198,10 +198,10 @@ static mcp_status list(listing *self)
 {
     casparian_request *request = self->request;
     mcp_json_writer *json = casparian_request_result(request);
-    bool goes_on = true;
+    bool has_more = true;
     mcp_status st = MCP_OK;
     mcp_write_member_array(json, "files");
-    for (int page = 0; st == MCP_OK && goes_on && page < PAGES_MAX; page++) {
+    for (int page = 0; st == MCP_OK && has_more && page < PAGES_MAX; page++) {
         const casparian_registered *files = NULL;
         size_t count = 0;
         mcp_arena *arena = mcp_arena_new(0);
@@ -211,11 +211,11 @@ static mcp_status list(listing *self)
         self->filter.limit = PAGE;
         st = casparian_registered_list(&files, &count, request->app->store, arena, &self->filter,
                                        mcp_call_error(request->call));
-        goes_on = st == MCP_OK && write_page(self, files, count);
+        has_more = st == MCP_OK && write_page(self, files, count);
         mcp_arena_free(arena);
     }
     mcp_write_end(json);
-    self->is_cut |= goes_on;
+    self->is_cut |= has_more;
     return st;
 }
 

@@ -1,8 +1,8 @@
 /*
  * test_xxh64.c - XXH64 against published values.
  *
- * The input of the reference's own sanity check is made by a multiplication (prime 32 as seed of the
- * bytes); its values are those of that check.
+ * The input of the reference's own sanity check is made by a multiplication (prime 32 as seed of
+ * the bytes); its values are those of that check.
  */
 #include <setjmp.h>
 #include <stdarg.h>

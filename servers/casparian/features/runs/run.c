@@ -2,7 +2,7 @@
  * run.c - casparian_backtest_start and casparian_run_request.
  */
 #include "features/answer.h"
-#include "features/prepare.h"
+#include "features/runs/prepare.h"
 
 #include <limits.h>
 #include <string.h>

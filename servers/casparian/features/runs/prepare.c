@@ -2,7 +2,7 @@
  * prepare.c - reads and checks what a job is to work with, and refuses what cannot be done before
  * anything is stored.
  */
-#include "features/prepare.h"
+#include "features/runs/prepare.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
  * prepare.h - the arguments that casparian_preview, casparian_backtest_start and
  * casparian_run_request share: a plugin, a folder, schemas.
  */
-#ifndef CASPARIAN_FEATURES_PREPARE_H
-#define CASPARIAN_FEATURES_PREPARE_H
+#ifndef CASPARIAN_FEATURES_RUNS_PREPARE_H
+#define CASPARIAN_FEATURES_RUNS_PREPARE_H
 
 #include "features/tools.h"
 #include "jobs/driver.h"

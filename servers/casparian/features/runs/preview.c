@@ -2,7 +2,7 @@
  * preview.c - casparian_preview: the first rows that a parser makes of some files.
  */
 #include "features/answer.h"
-#include "features/prepare.h"
+#include "features/runs/prepare.h"
 
 #include <unistd.h>
 
