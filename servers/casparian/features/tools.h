@@ -21,7 +21,7 @@ casparian_handler casparian_plugins_tool;
 casparian_handler casparian_files_tool;
 casparian_handler casparian_sources_tool;
 
-/** features/runs/preview.c, runs/run.c; features/jobs.c, query.c, schemas.c, approvals.c, quarantine.c */
+/** runs/preview.c, runs/run.c, jobs.c, query.c, schemas.c, approvals.c, quarantine.c */
 casparian_handler casparian_preview_tool;
 casparian_handler casparian_backtest_start_tool;
 casparian_handler casparian_run_request_tool;
