@@ -386,3 +386,33 @@ describe('resources and prompts', () => {
         self.remove();
     });
 });
+
+describe('files without a schema', () => {
+    test('objects with different members become one table, with null where one is missing', () => {
+        const self = fixPlace();
+        self.write('in/a.jsonl', '{"a":1,"b":"x"}\n{"a":2}\n{"b":"z","c":[1,2]}\nnot json\n');
+        const run = self.cli(['run', 'jsonl_native', 'in', '--sink', './out', '--json']);
+        assert.equal(run.status, 0, run.err + run.out);
+        assert.equal(run.json.result.outputs.rows.rows_written, 3);
+        assert.equal(run.json.result.outputs.jsonl_parse_errors.rows_written, 1);
+        const found = self.cli(['query', 'SELECT a, b, c FROM rows ORDER BY __cf_row_id', '--json']);
+        assert.equal(found.status, 0, found.err);
+        assert.deepEqual(found.json.rows, [[1, 'x', null], [2, null, null], [null, 'z', '[1,2]']]);
+        self.remove();
+    });
+
+    test('a run into a DuckDB file and one into CSV have the same rows', () => {
+        const self = fixPlace();
+        self.write('in/a.csv', 'id,name\n1,"a, b"\n2,\n3,c\n');
+        const schema = { rows: { output_name: 'rows', mode: 'allow_extra', columns: [{ name: 'id', type: 'int64', nullable: false }, { name: 'name', type: 'string' }] } };
+        self.write('schema.json', JSON.stringify(schema));
+        for (const sink of ['csv://./csv', 'duckdb://./db/t.duckdb']) {
+            fs.mkdirSync(path.join(self.dir, 'db'), { recursive: true });
+            const run = self.cli(['run', 'csv_native', 'in', '--schema', 'schema.json', '--sink', sink, '--json']);
+            assert.equal(run.status, 0, run.err + run.out);
+            const found = self.cli(['query', 'SELECT id, name FROM rows ORDER BY 1', '--json']);
+            assert.deepEqual(found.json.rows, [[1, 'a, b'], [2, ''], [3, 'c']], sink);
+        }
+        self.remove();
+    });
+});

@@ -19,6 +19,7 @@ struct seen {
     const char *name;
     uint32_t kinds;      /* bit k: a value of casparian_kind k */
     int64_t values;      /* that are not null */
+    int64_t present;     /* rows that have the column at all */
     size_t whole, scale; /* of integers and decimals */
     const char *zone;
 };
@@ -144,6 +145,7 @@ mcp_status casparian_infer_add(casparian_infer *self, const casparian_batch *bat
         see_decimals(column, vector);
         for (size_t row = 0; row < batch->rows; row++) {
             casparian_cell cell = casparian_vector_cell(vector, row);
+            column->present += !cell.is_absent;
             see_cell(column, &cell);
         }
     }
@@ -185,10 +187,21 @@ static casparian_type type_of(const struct seen *column)
     return type;
 }
 
+/* Whether every row has every column. */
+static bool is_complete(const casparian_infer *self)
+{
+    bool is_complete = true;
+    for (size_t i = 0; i < self->count; i++)
+        is_complete &= self->columns[i].present == self->rows;
+    return is_complete;
+}
+
 static void write_definition(const casparian_infer *self, const char *output, mcp_json_writer *out)
 {
     mcp_write_object(out);
     mcp_write_member_string(out, "output_name", output);
+    if (!is_complete(self))
+        mcp_write_member_string(out, "mode", "allow_missing_optional");
     mcp_write_member_array(out, "columns");
     for (size_t i = 0; i < self->count; i++) {
         casparian_type type = type_of(&self->columns[i]);

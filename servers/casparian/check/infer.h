@@ -28,8 +28,8 @@ mcp_status casparian_infer_add(casparian_infer *self, const casparian_batch *bat
 int64_t casparian_infer_rows(const casparian_infer *self);
 
 /**
- * The schema of what was seen: mode strict, columns in the order of their first appearance. A
- * column without any value is a string.
+ * The schema of what was seen: columns in the order of their first appearance; mode strict, or
+ * allow_missing_optional where some row lacks a column. A column without any value is a string.
  *
  * @param out    in the arena, with its hash
  * @param output the name
