@@ -80,16 +80,17 @@ static struct column_figures *find_extra(const casparian_check *self, struct fig
     return kept;
 }
 
-static void add_shape(struct figures *figures, uint64_t hash, int64_t rows)
+static void add_shape(struct figures *figures, const struct shape *shape)
 {
     size_t at = 0;
-    while (at < figures->shape_count && figures->shapes[at].hash != hash)
+    while (at < figures->shape_count && figures->shapes[at].hash != shape->hash)
         at++;
     if (at == SHAPES_MAX)
         return;
     if (at == figures->shape_count)
-        figures->shapes[figures->shape_count++].hash = hash;
-    figures->shapes[at].rows += rows;
+        figures->shapes[figures->shape_count++].hash = shape->hash;
+    figures->shapes[at].rows += shape->rows;
+    figures->shapes[at].pure += shape->pure;
 }
 
 static void merge_column(struct column_figures *to, struct figures *figures,
@@ -126,7 +127,7 @@ static void merge_figures(const casparian_check *self, struct figures *to,
             merge_column(extra, to, from->extras[i]);
     }
     for (size_t i = 0; i < from->shape_count; i++)
-        add_shape(to, from->shapes[i].hash, from->shapes[i].rows);
+        add_shape(to, &from->shapes[i]);
     casparian_tally_merge(&to->parser, &to->store, &from->parser);
 }
 
@@ -419,8 +420,9 @@ static mcp_status prepare_structure(struct judging *j, mcp_arena *arena, mcp_err
 static void add_shapes(struct judging *j)
 {
     for (size_t row = 0; j->shapes && row < j->batch->rows; row++) {
-        if (j->flags[row] == HAS_STRUCTURE)
-            add_shape(&j->self->current, j->shapes[row], 1);
+        const struct shape shape = { j->shapes[row], 1, j->flags[row] == HAS_STRUCTURE };
+        if (j->flags[row] & HAS_STRUCTURE)
+            add_shape(&j->self->current, &shape);
     }
 }
 

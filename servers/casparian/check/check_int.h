@@ -18,10 +18,11 @@ struct column_figures {
     casparian_profile *profile; /* NULL: nothing was profiled */
 };
 
-/* Rows whose only fault is which columns they have, all in the same way. */
+/* Rows that have the same wrong columns. */
 struct shape {
     uint64_t hash;
     int64_t rows;
+    int64_t pure; /* of these, those without another fault */
 };
 
 struct figures {

@@ -119,13 +119,14 @@ static bool is_addable(const casparian_check *self, const struct figures *figure
     return true;
 }
 
-static int64_t rows_of_shape(const struct figures *figures, uint64_t hash)
+static struct shape find_shape(const struct figures *figures, uint64_t hash)
 {
+    struct shape none = { .hash = hash };
     for (size_t i = 0; i < figures->shape_count; i++) {
         if (figures->shapes[i].hash == hash)
-            return figures->shapes[i].rows;
+            return figures->shapes[i];
     }
-    return 0;
+    return none;
 }
 
 /* The plan is good if more rows have the new columns than are valid with the old ones. */
@@ -134,17 +135,17 @@ static struct plan make_plan(const casparian_check *self, const struct figures *
     const casparian_definition *definition = self->options.definition;
     struct plan plan = { .is_applied = false };
     size_t added = 0, removed = 0;
-    uint64_t shape = 0;
+    uint64_t hash = 0;
     for (size_t i = 0; i < definition->count; i++) {
         if (is_removable(figures, i)) {
             removed++;
-            shape += figures->columns[i].hash;
+            hash += figures->columns[i].hash;
         }
     }
     for (size_t i = 0; i < figures->extra_count; i++) {
         if (is_addable(self, figures, i)) {
             added++;
-            shape += figures->extras[i]->hash;
+            hash += figures->extras[i]->hash;
         }
     }
     bool costs = definition->mode == CASPARIAN_MODE_STRICT
@@ -152,8 +153,8 @@ static struct plan make_plan(const casparian_check *self, const struct figures *
                      : definition->mode == CASPARIAN_MODE_ALLOW_MISSING_OPTIONAL && removed > 0;
     int64_t lost = costs ? figures->counts.rows_valid : 0;
     bool is_empty = removed == definition->count && added == 0;
-    plan.is_applied = !is_empty && added + removed > 0 &&
-                      (lost == 0 || rows_of_shape(figures, shape) > lost);
+    struct shape shape = find_shape(figures, hash);
+    plan.is_applied = !is_empty && shape.rows > 0 && (lost == 0 || shape.pure > lost);
     plan.must_not_lose = plan.is_applied && costs;
     return plan;
 }
