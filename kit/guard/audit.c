@@ -23,6 +23,7 @@
 
 #include "mcp/alloc.h"
 #include "mcp/clock.h"
+#include "mcp/hash.h"
 
 enum { KEEP_MAX = 100, RETRY_MS = 2, SUFFIX_MAX = 16 };
 
@@ -70,6 +71,20 @@ static mcp_status open_file(guard_audit *self, mcp_error *err)
     return mcp_error_set(err, MCP_E_PARAMS, "the audit log '%s' is not a regular file", self->path);
 }
 
+/* Remove older files that nobody has written to for so long. */
+static void remove_old(const guard_audit *self)
+{
+    char path[PATH_MAX];
+    struct stat about;
+    int64_t oldest_s = mcp_clock_wall_ms() / 1000 - self->options.max_age_days * INT64_C(86400);
+
+    for (int i = 1; self->options.max_age_days > 0 && i <= self->options.keep; i++) {
+        snprintf(path, sizeof path, "%s.%d", self->path, i);
+        if (lstat(path, &about) == 0 && about.st_mtim.tv_sec < oldest_s)
+            unlink(path);
+    }
+}
+
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static mcp_status set_up(guard_audit *self, const char *path, const guard_audit_options *options,
@@ -86,7 +101,8 @@ static mcp_status set_up(guard_audit *self, const char *path, const guard_audit_
     if (self->options.lock_ms == 0)
         self->options.lock_ms = 2000;
     if (self->options.max_bytes < (int64_t)GUARD_AUDIT_LINE_MAX || self->options.keep < 0 ||
-        self->options.keep > KEEP_MAX || self->options.lock_ms < 0)
+        self->options.keep > KEEP_MAX || self->options.lock_ms < 0 ||
+        self->options.max_age_days < 0)
         return mcp_error_set(err, MCP_E_PARAMS, "an audit log has a bound that cannot be");
     if (strlen(path) >= sizeof self->path)
         return mcp_error_set(err, MCP_E_PARAMS, "the path of an audit log is too long");
@@ -96,7 +112,10 @@ static mcp_status set_up(guard_audit *self, const char *path, const guard_audit_
         return st;
     snprintf(lock_path, sizeof lock_path, "%s.lock", self->path);
     self->lock_fd = open_at(lock_path, O_RDWR);
-    return self->lock_fd >= 0 ? MCP_OK : failed(self, errno, err);
+    if (self->lock_fd < 0)
+        return failed(self, errno, err);
+    remove_old(self);
+    return MCP_OK;
 }
 
 mcp_status guard_audit_open(guard_audit **out, const char *path, const guard_audit_options *options,
@@ -166,6 +185,8 @@ static mcp_status turn_over(guard_audit *self, mcp_error *err)
     snprintf(to, sizeof to, "%s.1", self->path);
     if (failure == 0)
         failure = move(self->path, to);
+    if (failure == 0)
+        remove_old(self);
     return failure == 0 ? open_file(self, err) : failed(self, failure, err);
 }
 
@@ -200,6 +221,72 @@ static bool is_cut(int fd, int64_t size)
     return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
+/* ---- the chain ------------------------------------------------------------------------------- */
+
+mcp_status guard_audit_hash(char out[GUARD_AUDIT_HASH_SIZE], const char *line, size_t length,
+                            mcp_error *err)
+{
+    uint8_t digest[MCP_SHA256_SIZE];
+    mcp_status st = mcp_sha256(digest, line, length, err);
+
+    for (size_t i = 0; st == MCP_OK && i < sizeof digest; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+    return st;
+}
+
+/* The hash of the last line of a file of that size; *found false: it has none. */
+static mcp_status hash_last(char out[GUARD_AUDIT_HASH_SIZE], bool *found, int fd, int64_t size,
+                            mcp_error *err)
+{
+    char text[GUARD_AUDIT_LINE_MAX];
+    size_t room = size < (int64_t)sizeof text ? (size_t)size : sizeof text;
+    ssize_t got = pread(fd, text, room, size - (int64_t)room);
+    size_t end = got > 0 ? (size_t)got : 0;
+
+    if (end > 0 && text[end - 1] == '\n')
+        end--;
+    size_t start = end;
+    while (start > 0 && text[start - 1] != '\n')
+        start--;
+    *found = end > start;
+    return *found ? guard_audit_hash(out, text + start, end - start, err) : MCP_OK;
+}
+
+/* The hash of the line before the next one, which may be the last one of the file before. */
+static mcp_status hash_before(char out[GUARD_AUDIT_HASH_SIZE], const guard_audit *self,
+                              int64_t size, mcp_error *err)
+{
+    char older[PATH_MAX];
+    struct stat about;
+    bool found = false;
+
+    mcp_status st = hash_last(out, &found, self->fd, size, err);
+    if (st != MCP_OK || found)
+        return st;
+    snprintf(older, sizeof older, "%s.1", self->path);
+    int fd = open(older, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
+        st = hash_last(out, &found, fd, about.st_size, err);
+    if (fd >= 0)
+        close(fd);
+    if (st == MCP_OK && !found)
+        snprintf(out, GUARD_AUDIT_HASH_SIZE, "%064d", 0);
+    return st;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* The members before the object's own. @return their length */
+static int write_head(char *out, size_t size, const guard_audit *self, const char *before)
+{
+    char time[MCP_CLOCK_UTC_SIZE];
+
+    mcp_clock_utc(time, mcp_clock_wall_ms(), 1);
+    return snprintf(out, size, "\n{\"ts\":\"%s\",\"pid\":%ld,\"seq\":%" PRIu64 "%s%s%s", time,
+                    (long)getpid(), self->seq + 1, before[0] ? ",\"prev\":\"" : "", before,
+                    before[0] ? "\"" : "");
+}
+
 /* A line that does not fit as a whole is taken back. */
 static mcp_status append(guard_audit *self, const char *line, size_t length, int64_t size,
                          mcp_error *err)
@@ -220,21 +307,28 @@ static mcp_status append(guard_audit *self, const char *line, size_t length, int
 static mcp_status write_line(guard_audit *self, const char *object, size_t length, bool is_durable,
                              mcp_error *err)
 {
-    char line[GUARD_AUDIT_LINE_MAX + 1], time[MCP_CLOCK_UTC_SIZE];
+    char line[GUARD_AUDIT_LINE_MAX + 1], before[GUARD_AUDIT_HASH_SIZE] = "";
     int64_t size = 0;
 
-    mcp_clock_utc(time, mcp_clock_wall_ms(), 1);
-    int head = snprintf(line, sizeof line, "\n{\"ts\":\"%s\",\"pid\":%ld,\"seq\":%" PRIu64 "%s",
-                        time, (long)getpid(), self->seq + 1, length > 2 ? "," : "");
+    if (self->options.is_chained)
+        snprintf(before, sizeof before, "%064d", 0); /* of the right length */
+    int head = write_head(line, sizeof line, self, before);
+    if (length > 2)
+        line[head++] = ',';
     size_t total = (size_t)head + length; /* less its '{', with a newline */
     if (total > sizeof line)
         return mcp_error_set(err, MCP_E_LIMIT, "a line of the audit log is longer than %zu bytes",
                              GUARD_AUDIT_LINE_MAX);
-    memcpy(line + head, object + 1, length - 1);
-    line[total - 1] = '\n';
     mcp_status st = prepare(self, total, &size, err);
+    if (st == MCP_OK && self->options.is_chained)
+        st = hash_before(before, self, size, err);
     if (st != MCP_OK)
         return st;
+    (void)write_head(line, sizeof line, self, before);
+    if (length > 2)
+        line[head - 1] = ',';
+    memcpy(line + head, object + 1, length - 1);
+    line[total - 1] = '\n';
     size_t skip = is_cut(self->fd, size) ? 0 : 1;
     st = append(self, line + skip, total - skip, size, err);
     if (st != MCP_OK)

@@ -7,7 +7,11 @@
  * returned: whether the program may go on without its audit is the program's decision.
  *
  * A file that would exceed its bound becomes PATH.1, PATH.1 becomes PATH.2, and so on; the oldest
- * is removed.
+ * is removed, and so are those that were last written too long ago.
+ *
+ * In a chain each line has the member "prev", the SHA-256 of the line before without its newline
+ * (64 zeros for the first line), so a line that is changed, removed or added later shows, unless
+ * all lines after it are rewritten, too.
  */
 #ifndef GUARD_AUDIT_H
 #define GUARD_AUDIT_H
@@ -26,6 +30,8 @@ typedef struct guard_audit_options {
     int64_t max_bytes; /* of a file; 0: 10 MiB; at least GUARD_AUDIT_LINE_MAX */
     int keep;          /* how many older files are kept, 1 to 100; 0: 10 */
     int lock_ms;       /* the longest wait for other processes; 0: 2,000 */
+    int max_age_days;  /* of older files, since their last line; 0: no limit */
+    bool is_chained;   /* lines have "prev" */
 } guard_audit_options;
 
 typedef struct guard_audit guard_audit;
@@ -44,6 +50,13 @@ mcp_status guard_audit_open(guard_audit **out, const char *path, const guard_aud
 
 /** NULL is fine. */
 void guard_audit_close(guard_audit *self);
+
+/** Room for the hash of a chain with its NUL. */
+#define GUARD_AUDIT_HASH_SIZE 65
+
+/** The hash that the line after this one has as "prev". @return MCP_OK; as mcp_sha256 */
+mcp_status guard_audit_hash(char out[GUARD_AUDIT_HASH_SIZE], const char *line, size_t length,
+                            mcp_error *err);
 
 /**
  * Append a line. "ts" (UTC, milliseconds), "pid" and "seq" (from 1 for each guard_audit) are put

@@ -333,9 +333,10 @@ static void fill_rest(struct whole *self)
     self->config.audit = (casparian_audit_settings){
         .path = text(self, "audit.path"),
         .is_required = flag(self, "audit.required"),
-        .chain = flag(self, "audit.chain"),
         .file = { .max_bytes = number(self, "audit.max_bytes"),
-                  .keep = (int)number(self, "audit.keep") },
+                  .keep = (int)number(self, "audit.keep"),
+                  .max_age_days = (int)number(self, "audit.max_age_days"),
+                  .is_chained = flag(self, "audit.chain") },
     };
 }
 

@@ -60,7 +60,6 @@ typedef enum casparian_decide_mode {
 typedef struct casparian_audit_settings {
     const char *path; /* NULL: mcp_audit.ndjson in the home */
     bool is_required; /* without it tools are refused */
-    bool chain;       /* each line has the SHA-256 of the one before */
     guard_audit_options file;
 } casparian_audit_settings;
 

@@ -29,6 +29,11 @@ cli_command_run casparian_command_approve;
 extern const cli_option casparian_reject_options[];
 cli_command_run casparian_command_reject;
 
+/** home/audit.c: audit verify, audit tail */
+extern const cli_option casparian_audit_tail_options[];
+cli_command_run casparian_command_audit_verify;
+cli_command_run casparian_command_audit_tail;
+
 /** jobs.c: jobs list, show, cancel, logs; worker; quarantine */
 extern const cli_option casparian_jobs_list_options[];
 cli_command_run casparian_command_jobs_list;
@@ -75,7 +80,7 @@ cli_command_run casparian_command_rule_remove;
 cli_command_run casparian_command_tag;
 cli_command_run casparian_command_files;
 
-/** doctor.c: doctor, config */
+/** home/doctor.c: doctor, config */
 cli_command_run casparian_command_doctor;
 cli_command_run casparian_command_config;
 

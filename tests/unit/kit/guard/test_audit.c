@@ -275,9 +275,69 @@ static void no_memory_is_a_status(void **state)
     oom_walk(open_once, *state);
 }
 
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+/* Read the lines of a file; each must have the hash of the one before. The last hash is kept. */
+static int chained_lines(const char *path, char before[GUARD_AUDIT_HASH_SIZE])
+{
+    char line[GUARD_AUDIT_LINE_MAX + 2], wanted[GUARD_AUDIT_HASH_SIZE + 16];
+    FILE *in = fopen(path, "re");
+    int count = 0;
+
+    assert_non_null(in);
+    while (fgets(line, sizeof line, in)) {
+        size_t length = strlen(line) - 1;
+        assert_int_equal(line[length], '\n');
+        snprintf(wanted, sizeof wanted, "\"prev\":\"%s\"", before);
+        assert_non_null(strstr(line, wanted));
+        assert_int_equal(guard_audit_hash(before, line, length, NULL), MCP_OK);
+        count++;
+    }
+    (void)fclose(in);
+    return count;
+}
+
+static void a_chain_goes_from_file_to_file(void **state)
+{
+    struct world *world = *state;
+    const guard_audit_options options = { .max_bytes = (int64_t)GUARD_AUDIT_LINE_MAX,
+                                          .is_chained = true };
+    char before[GUARD_AUDIT_HASH_SIZE], older[SCRATCH_PATH_MAX + 8], object[4200];
+
+    memset(object, 'x', sizeof object);
+    memcpy(object, "{\"text\":\"", 9);
+    memcpy(object + 4100, "\"}", 3);
+    assert_int_equal(guard_audit_open(&world->audit, world->path, &options, &world->err), MCP_OK);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(write_text(world, object), MCP_OK);
+    guard_audit_close(world->audit); /* another process continues it */
+    assert_int_equal(guard_audit_open(&world->audit, world->path, &options, &world->err), MCP_OK);
+    assert_int_equal(write_text(world, "{}"), MCP_OK);
+    snprintf(before, sizeof before, "%064d", 0);
+    snprintf(older, sizeof older, "%s.1", world->path);
+    assert_int_equal(chained_lines(older, before), 3);
+    assert_int_equal(chained_lines(world->path, before), 3);
+}
+
+static void old_files_are_removed(void **state)
+{
+    struct world *world = *state;
+    const guard_audit_options options = { .max_age_days = 90 };
+    const struct timespec old[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+
+    scratch_write(&world->folder, "audit.ndjson.1", "{}\n", 3);
+    scratch_write(&world->folder, "audit.ndjson.2", "{}\n", 3);
+    assert_int_equal(utimensat(world->folder.fd, "audit.ndjson.2", old, 0), 0);
+    assert_int_equal(guard_audit_open(&world->audit, world->path, &options, &world->err), MCP_OK);
+    assert_int_equal(faccessat(world->folder.fd, "audit.ndjson.1", F_OK, 0), 0);
+    assert_int_not_equal(faccessat(world->folder.fd, "audit.ndjson.2", F_OK, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_chain_goes_from_file_to_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(old_files_are_removed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_is_an_object_with_its_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_line_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_file_is_turned_over, set_up, tear_down),

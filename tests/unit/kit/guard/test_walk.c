@@ -18,8 +18,8 @@
 #include "scratch_arena.h"
 
 struct walked {
-    char text[4096];    /* the files, each with a space behind it */
-    char skipped[1024]; /* the same of what was left out */
+    char text[4096];      /* the files, each with a space behind it */
+    char skipped[1024];   /* the same of what was left out */
     const char *unwanted; /* a folder or file */
 };
 
@@ -78,9 +78,9 @@ static void walk(struct walked *out, scratch_arena *t, guard_walk_options option
 
 static void fill(scratch_arena *t)
 {
-    static const char *const files[] = { "data/b", "data/a/z", "data/a/y/1", "data/a.txt", "data/B",
-                                         "data/.hidden/h", "data/home/state", "data/c/last",
-                                         "secret/s" };
+    static const char *const files[] = { "data/b",          "data/a/z",    "data/a/y/1",
+                                         "data/a.txt",      "data/B",      "data/.hidden/h",
+                                         "data/home/state", "data/c/last", "secret/s" };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         scratch_write(&t->folder, files[i], "x", 1);
 }
@@ -120,8 +120,7 @@ static void a_walk_begins_after_any_file(void **state)
     struct walked seen = { .unwanted = NULL };
     fill(t);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        walk(&seen, t,
-             (guard_walk_options){ .is_recursive = true, .after = cases[i].after });
+        walk(&seen, t, (guard_walk_options){ .is_recursive = true, .after = cases[i].after });
         assert_string_equal(seen.text, cases[i].rest);
     }
 }

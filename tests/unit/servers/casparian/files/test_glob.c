@@ -119,9 +119,10 @@ static void folders_without_matches_are_not_entered(void **state)
         const char *pattern, *folder;
         bool enters;
     } cases[] = {
-        { "*.fix", "a/b", true },   { "*.fix", ".git", false }, { "logs/*.txt", "logs", true },
-        { "logs/*.txt", "x", false }, { "logs/*.txt", "logs/a", false }, { "a/**/b", "a/x/y", true },
-        { ".git/*", ".git", true }, { "a/b/c", "a/b", true },
+        { "*.fix", "a/b", true },          { "*.fix", ".git", false },
+        { "logs/*.txt", "logs", true },    { "logs/*.txt", "x", false },
+        { "logs/*.txt", "logs/a", false }, { "a/**/b", "a/x/y", true },
+        { ".git/*", ".git", true },        { "a/b/c", "a/b", true },
     };
     (void)state;
     for (size_t i = 0; i < ROWS(cases); i++) {
@@ -135,8 +136,9 @@ static void folders_without_matches_are_not_entered(void **state)
 
 static void wrong_patterns_are_refused(void **state)
 {
-    static const char *const bad[] = { "[abc", "x/[", "[!", "{a,b", "a}", "{a,{b}", "[]",
-                                       "{{{{{{{{{{{{{{{{{a}}}}}}}}}}}}}}}}}" };
+    static const char *const bad[] = {
+        "[abc", "x/[", "[!", "{a,b", "a}", "{a,{b}", "[]", "{{{{{{{{{{{{{{{{{a}}}}}}}}}}}}}}}}}"
+    };
     char endless[CASPARIAN_GLOB_MAX + 2];
     casparian_glob *glob = NULL;
     mcp_error err = MCP_ERROR_INIT;
