@@ -62,9 +62,10 @@ static bool decimal_for(casparian_decimal_type *out, const casparian_profile *pr
 static bool helps(const casparian_fault *fault, casparian_candidate candidate)
 {
     const casparian_fits *fits = &fault->profile->of[candidate];
+    int64_t lost = casparian_profile_lost(fault->profile, candidate);
     if (fits->won == 0)
         return false;
-    return fits->lost == 0 || (!fault->must_not_lose && fits->healed > fits->lost);
+    return lost == 0 || (!fault->must_not_lose && fits->healed > lost);
 }
 
 static bool is_rare(const casparian_fault *fault)

@@ -184,7 +184,11 @@ static candidates temporal_fits(const casparian_patterns *patterns, casparian_ki
 static size_t digits_of(casparian_int128 value)
 {
     size_t count = 0;
-    for (; value != 0; value /= 10)
+    while (value < INT64_MIN || value > INT64_MAX) { /* a division of 128 bits is slow */
+        value /= 10;
+        count++;
+    }
+    for (int64_t rest = (int64_t)value; rest != 0; rest /= 10)
         count++;
     return count;
 }
@@ -230,12 +234,12 @@ static void add_length(casparian_profile *self, size_t shortest, size_t longest)
 static void count(casparian_profile *self, candidates fit, bool is_sentinel,
                   casparian_standing standing)
 {
-    for (size_t i = 0; i < CASPARIAN_CANDIDATES; i++) {
-        bool fits = fit & bit_of(i);
-        self->of[i].fits += fits && !is_sentinel;
-        self->of[i].won += fits && standing != CASPARIAN_STANDS;
-        self->of[i].healed += fits && standing == CASPARIAN_FAILS_ALONE;
-        self->of[i].lost += !fits && standing == CASPARIAN_STANDS;
+    for (; fit; fit &= fit - 1) {
+        casparian_fits *of = &self->of[__builtin_ctzll(fit)];
+        of->fits += !is_sentinel;
+        of->won += standing != CASPARIAN_STANDS;
+        of->healed += standing == CASPARIAN_FAILS_ALONE;
+        of->kept += standing == CASPARIAN_STANDS;
     }
 }
 
@@ -271,8 +275,13 @@ void casparian_profile_merge(casparian_profile *self, const casparian_profile *o
         self->of[i].fits += other->of[i].fits;
         self->of[i].won += other->of[i].won;
         self->of[i].healed += other->of[i].healed;
-        self->of[i].lost += other->of[i].lost;
+        self->of[i].kept += other->of[i].kept;
     }
+}
+
+int64_t casparian_profile_lost(const casparian_profile *self, casparian_candidate candidate)
+{
+    return self->cells - self->failing - self->of[candidate].kept;
 }
 
 bool casparian_profile_all(const casparian_profile *self, const casparian_patterns *patterns,

@@ -50,7 +50,7 @@ typedef struct casparian_fits {
     int64_t fits;   /* cells that are no sentinels and fit */
     int64_t won;    /* cells that fail now and would fit */
     int64_t healed; /* of these, those of rows without another fault */
-    int64_t lost;   /* cells that are right now and would fail */
+    int64_t kept;   /* cells that are right now and would fit */
 } casparian_fits;
 
 typedef struct casparian_profile {
@@ -77,6 +77,9 @@ void casparian_profile_add(casparian_profile *self, const casparian_patterns *pa
 
 /** Add another profile. */
 void casparian_profile_merge(casparian_profile *self, const casparian_profile *other);
+
+/** Cells that are right now and would fail. */
+int64_t casparian_profile_lost(const casparian_profile *self, casparian_candidate candidate);
 
 /** Whether every value that is no sentinel fits, and there are some. */
 bool casparian_profile_all(const casparian_profile *self, const casparian_patterns *patterns,

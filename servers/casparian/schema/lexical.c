@@ -56,7 +56,7 @@ bool casparian_lexical_boolean(bool *out, const char *text, size_t length)
         { "true", true }, { "false", false }, { "1", true },  { "0", false }, { "yes", true },
         { "no", false },  { "t", true },      { "f", false }, { "y", true },  { "n", false },
     };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; length <= strlen("false") && i < sizeof words / sizeof words[0]; i++) {
         if (is_word(text, length, words[i].word)) {
             *out = words[i].value;
             return true;
