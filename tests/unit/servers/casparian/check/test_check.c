@@ -386,6 +386,61 @@ static void parser_errors_are_apart(void **state)
     casparian_check_free(check);
 }
 
+/* A batch of one column of texts, each of which is a number; `prefix` stands in front. */
+static casparian_batch many_texts(size_t rows, const char *prefix)
+{
+    casparian_vector *column = mcp_arena_alloc(arena, sizeof *column);
+    uint32_t *offsets = mcp_arena_array(arena, rows + 1, sizeof *offsets);
+    char *bytes = mcp_arena_array(arena, rows, 16);
+    for (size_t row = 0; row < rows; row++)
+        offsets[row + 1] = offsets[row] +
+                           (uint32_t)snprintf(bytes + offsets[row], 16, "%s%zu", prefix, row);
+    *column = (casparian_vector){
+        .name = "a", .type = { .kind = CASPARIAN_KIND_STRING }, .offsets = offsets, .bytes = bytes
+    };
+    return (casparian_batch){ rows, 1, column };
+}
+
+#define ONE "{'output_name':'o','columns':[{'name':'a','type':'int64'}]}"
+
+static void values_beyond_4096_are_summed(void **state)
+{
+    (void)state;
+    casparian_check *check = check_of(ONE);
+    casparian_batch batch = many_texts(5000, "x");
+    casparian_checked checked;
+    mcp_error err = MCP_ERROR_INIT;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(casparian_check_begin(check, "f", &err), MCP_OK);
+        assert_int_equal(casparian_check_batch(check, &checked, &batch, arena, &err), MCP_OK);
+        casparian_check_end(check, true);
+    }
+    const mcp_json *result = result_of(check);
+    assert_json(result, "/violations/0/count", "10000");
+    assert_json(result, "/violations/0/value_distribution/(other)", "1808"); /* 2 x (5000 - 4096) */
+    assert_json(result, "/violations/0/value_distribution/x0", "2");
+    casparian_check_free(check);
+}
+
+static void only_the_first_rows_are_profiled(void **state)
+{
+    (void)state;
+    casparian_check *check = check_of(ONE);
+    casparian_batch numbers = many_texts(50000, ""), words = many_texts(1000, "x");
+    casparian_checked checked;
+    mcp_error err = MCP_ERROR_INIT;
+    assert_int_equal(casparian_check_begin(check, "f", &err), MCP_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(casparian_check_batch(check, &checked, &numbers, arena, &err), MCP_OK);
+    assert_int_equal(casparian_check_batch(check, &checked, &words, arena, &err), MCP_OK);
+    casparian_check_end(check, true);
+    const mcp_json *result = result_of(check);
+    assert_json(result, "/profiled_rows", "100000");
+    assert_json(result, "/rows_quarantined", "1000");
+    assert_null(mcp_json_pointer(result, "/violations/0/suggested_fix")); /* no word was profiled */
+    casparian_check_free(check);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +456,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_context_is_at_most_8_kib, set_up, tear_down),
         cmocka_unit_test_setup_teardown(columns_as_declared_are_not_copied, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parser_errors_are_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(values_beyond_4096_are_summed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_the_first_rows_are_profiled, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
