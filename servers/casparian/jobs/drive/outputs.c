@@ -31,7 +31,8 @@ static mcp_status use_schema(casparian_outputs *self, casparian_output *output,
 {
     const casparian_check_options how = { .output = output->name,
                                           .definition = schema,
-                                          .redaction = self->redaction };
+                                          .redaction = self->redaction,
+                                          .is_inferred = source == CASPARIAN_SCHEMA_INFERRED };
     unsigned flags = source == CASPARIAN_SCHEMA_INFERRED ? CASPARIAN_SINK_INFERRED : 0;
     mcp_status st = casparian_check_new(&output->check, &how, err);
     output->schema = schema;

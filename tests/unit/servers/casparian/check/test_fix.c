@@ -328,8 +328,8 @@ static void a_renamed_column_is_named(void **state)
 /* ---- the sales parser ------------------------------------------------------------------------ */
 
 /* The rows of the sample, with defects in rows of their own: 12 prices are N/A, 5 rows have one
- * column too many, 60 prices have 4 digits, 30 quantities are empty; in two files of three the day is
- * first. @param is_second the parser's second version emits null for N/A */
+ * column too many, 60 prices have 4 digits, 30 quantities are empty. In two files of three the day
+ * is first. @param is_second the parser's second version emits null for N/A */
 static const mcp_json *sales(bool is_second)
 {
     const mcp_json *json = NULL;
