@@ -365,6 +365,10 @@ static mcp_status fill_all(struct whole *self, mcp_error *err)
 {
     fill_work(self);
     fill_rest(self);
+    double part = self->config.work.quarantine.max_quarantine_pct;
+    if (!(part >= 0 && part <= 100))
+        return config_refuse(self->file, "quarantine.max_quarantine_pct", err,
+                             "wants a number from 0 to 100");
     mcp_status st = fill_plugins(self, err);
     if (st == MCP_OK)
         st = fill_trust(self, err);
