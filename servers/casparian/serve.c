@@ -122,6 +122,7 @@ static mcp_status start(mcp_server *served, const serve_setup *setup, void *data
                                                .driver = self->app.driver,
                                                .finishes_jobs = cli_flag(setup->line,
                                                                          "finish-jobs") };
+    casparian_query_prepare(self->app.query);
     mcp_status st = casparian_notifications_new(&self->notifications, served, &self->app, err);
     return st == MCP_OK ? casparian_runner_new(&self->runner, &options, err) : st;
 }

@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 const DEADLINE_MS = 60_000; /* for a program that hangs; a loaded machine is slow, not wrong */
 
 /** Wait until `condition` gives something true, and return that. */
-export async function until(condition, what) {
-    const deadline = Date.now() + DEADLINE_MS;
+export async function until(condition, what, deadlineMs = DEADLINE_MS) {
+    const deadline = Date.now() + deadlineMs;
     for (;;) {
         const met = await condition();
         if (met)
             return met;
-        assert.ok(Date.now() < deadline, `waited ${DEADLINE_MS / 1000} s for: ${what}`);
+        assert.ok(Date.now() < deadline, `waited ${deadlineMs / 1000} s for: ${what}`);
         await new Promise((resolve) => { setTimeout(resolve, 10); });
     }
 }
