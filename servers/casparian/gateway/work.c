@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "jobs/plugins/installed.h"
+
 /* Where shipped plugins are, from the folder of the program. */
 #define SHIPPED "../share/casparian/plugins"
 
@@ -41,6 +43,13 @@ static bool is_shell(const casparian_app *app)
     return !app->tools;
 }
 
+/* casparian_imported, of a store. A state that cannot be read has imported nothing. */
+static bool was_imported(void *data, char hash[CASPARIAN_HASH_SIZE], const char *id,
+                         const char *version)
+{
+    return casparian_installed_hash(hash, data, id, version, NULL) == MCP_OK;
+}
+
 static mcp_status open_registry(casparian_app *app, mcp_error *err)
 {
     const casparian_trust_settings *trust = &app->config->trust;
@@ -58,6 +67,8 @@ static mcp_status open_registry(casparian_app *app, mcp_error *err)
         .signer_count = trust->signer_count,
         .settings = plugins->each,
         .setting_count = plugins->count,
+        .imported = was_imported,
+        .data = app->store,
     };
     return casparian_registry_new(&app->registry, &options, err);
 }

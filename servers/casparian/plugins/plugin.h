@@ -69,6 +69,7 @@ typedef struct casparian_plugin {
     casparian_schemas schemas; /* of the outputs whose columns it declares */
 
     bool is_trusted;    /* it may run */
+    bool is_modified;   /* it is installed, and its files are not those that were imported */
     bool is_unsigned;   /* it runs, or would, without a signature: each run is logged */
     const char *reason; /* why it may run, or why not and what a human can set; a sentence */
     const char *signer; /* whose signature counts; NULL: nobody's */

@@ -283,13 +283,18 @@ static void take_settings(const casparian_registry *self, casparian_plugin *plug
 /* An installed plugin is what was imported, or it is not installed. */
 static void check_import(const casparian_registry *self, casparian_plugin *plugin)
 {
-    char hash[CASPARIAN_HASH_SIZE];
-    if (plugin->origin != CASPARIAN_INSTALLED || !self->options.imported || !plugin->is_trusted)
+    char hash[CASPARIAN_HASH_SIZE] = "";
+    if (plugin->origin != CASPARIAN_INSTALLED || !self->options.imported)
         return;
-    if (self->options.imported(self->options.data, hash, plugin->id, plugin->version) &&
-        strcmp(hash, plugin->artifact_hash) == 0)
+    if (!self->options.imported(self->options.data, hash, plugin->id, plugin->version)) {
+        plugin->is_trusted = false;
+        plugin->reason = "It was never imported.";
+        return;
+    }
+    if (strcmp(hash, plugin->artifact_hash) == 0)
         return;
     plugin->is_trusted = false;
+    plugin->is_modified = true;
     plugin->reason = "It is not what was imported.";
 }
 
@@ -743,6 +748,12 @@ mcp_status casparian_registry_verify(casparian_plugin_problem *problem, mcp_aren
     casparian_plugin now = { .id = NULL };
     problem = problem ? problem : &unused;
     *problem = (casparian_plugin_problem){ .code = "plugin_not_trusted" };
+    if (plugin->is_modified) {
+        problem->code = "plugin_modified";
+        problem->suggestion = casparian_trust_suggestion(plugin);
+        return mcp_error_set(err, MCP_E_EXISTS, "%s may not run. %s", plugin->display,
+                             plugin->reason);
+    }
     if (!plugin->is_trusted) {
         problem->suggestion = casparian_trust_suggestion(plugin);
         return mcp_error_set(err, MCP_E_DENIED, "%s may not run. %s", plugin->display,

@@ -150,7 +150,7 @@ const char *casparian_trust_suggestion(const casparian_plugin *plugin)
     if (plugin->origin == CASPARIAN_DEV)
         return "A human can start the server with --allow-dev-plugins, or set allow_dev_plugins = "
                "true in [trust] of config.toml.";
-    if (plugin->signer)
+    if (plugin->signer || plugin->is_modified)
         return "A human can install the plugin again, with `casparian plugin import`.";
     if (plugin->runtime == CASPARIAN_NATIVE)
         return "A human can have it signed by one of allowed_signers, or set "

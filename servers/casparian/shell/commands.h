@@ -91,4 +91,12 @@ cli_command_run casparian_command_plugin_list;
 cli_command_run casparian_command_plugin_show;
 cli_command_run casparian_command_schema;
 
+/** author/install.c: plugin import, verify, remove; author/sign.c: plugin sign, keygen */
+cli_command_run casparian_command_plugin_import;
+cli_command_run casparian_command_plugin_verify;
+cli_command_run casparian_command_plugin_remove;
+extern const cli_option casparian_plugin_sign_options[];
+cli_command_run casparian_command_plugin_sign;
+cli_command_run casparian_command_plugin_keygen;
+
 #endif
