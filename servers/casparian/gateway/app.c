@@ -68,7 +68,8 @@ static mcp_status make_folder(const char *path, mcp_error *err)
         char kept = part[i];
         part[i] = '\0';
         if (mkdir(part, 0700) != 0 && errno != EEXIST)
-            return mcp_error_errno(err, errno, "the home '%.150s' cannot be made", path);
+            return mcp_error_set(err, MCP_E_IO, "the home '%.150s' cannot be made: %s", path,
+                                 strerrordesc_np(errno));
         part[i] = kept;
     }
     struct stat about;

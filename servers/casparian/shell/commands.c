@@ -83,6 +83,7 @@ const cli_command casparian_commands[] = {
               casparian_command_source_remove),
     ARGUMENTS("source sync", "NAME", 1, 1, "find the files of a source", NULL,
               casparian_command_source_sync),
+    COMMAND("rule list", "the rules that tag files", NULL, casparian_command_rule_list),
     ARGUMENTS("rule add", "PATTERN", 1, 1, "tag the files that match",
               casparian_rule_add_options, casparian_command_rule_add),
     ARGUMENTS("rule remove", "ID", 1, 1, "forget a rule", NULL, casparian_command_rule_remove),

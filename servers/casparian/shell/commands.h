@@ -75,6 +75,7 @@ cli_command_run casparian_command_source_add;
 cli_command_run casparian_command_source_show;
 cli_command_run casparian_command_source_remove;
 cli_command_run casparian_command_source_sync;
+cli_command_run casparian_command_rule_list;
 cli_command_run casparian_command_rule_add;
 cli_command_run casparian_command_rule_remove;
 cli_command_run casparian_command_tag;

@@ -464,6 +464,53 @@ int casparian_command_source_sync(const cli_line *line, void *data)
 
 /* ---- rules and tags -------------------------------------------------------------------------- */
 
+static void write_rules_of(mcp_json_writer *json, const casparian_source *source)
+{
+    for (size_t i = 0; i < source->rule_count; i++) {
+        mcp_write_object(json);
+        mcp_write_member_int(json, "id", source->rules[i].id);
+        mcp_write_member_string(json, "source", source->name);
+        mcp_write_member_string(json, "pattern", source->rules[i].pattern);
+        mcp_write_member_string(json, "tag", source->rules[i].tag);
+        mcp_write_member_int(json, "priority", source->rules[i].priority);
+        mcp_write_end(json);
+    }
+}
+
+static mcp_status list_rules(casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    static const casparian_shell_column columns[] = {
+        { "ID", "/id", true },
+        { "SOURCE", "/source", false },
+        { "PATTERN", "/pattern", false },
+        { "TAG", "/tag", false },
+        { "PRIORITY", "/priority", true },
+    };
+    const casparian_source *sources = NULL;
+    size_t count = 0;
+    casparian_shell_answer out;
+    const mcp_json *answer = NULL;
+    mcp_status st = casparian_source_list(&sources, &count, app->store, app->arena, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_array(&out.json, "rules");
+    for (size_t i = 0; i < count; i++)
+        write_rules_of(&out.json, &sources[i]);
+    mcp_write_end(&out.json);
+    st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    if (st != MCP_OK || !answer)
+        return st;
+    return casparian_shell_table(line, mcp_json_get(answer, "rules"), columns,
+                                 sizeof columns / sizeof columns[0], "There are no rules.", err);
+}
+
+int casparian_command_rule_list(const cli_line *line, void *data)
+{
+    (void)data;
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE, list_rules);
+}
+
 static mcp_status add_rule(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     const char *name = cli_string(line, "source"), *tag = cli_string(line, "tag");
