@@ -287,7 +287,7 @@ static mcp_status add_declared(casparian_drive *self, mcp_error *err)
                                 "%s", err->message);
 }
 
-static mcp_status open_sink(casparian_drive *self, mcp_error *err)
+mcp_status casparian_drive_open_sink(casparian_drive *self, mcp_error *err)
 {
     const char *taken[2] = {
         mcp_arena_printf(self->arena, "%s/state.sqlite", casparian_store_home(self->store)), NULL
@@ -300,12 +300,14 @@ static mcp_status open_sink(casparian_drive *self, mcp_error *err)
                                    .is_single_file = self->input_count - self->skipped == 1,
                                    .taken = taken };
     snprintf(job, sizeof job, "%lld", (long long)self->job.id);
-    mcp_status st = taken[0] ? guard_open_or_make_dir(&self->sink_fd, NULL, self->driver->roots,
-                                                      self->uri.dir, self->arena, err)
-                             : mcp_error_set(err, MCP_E_NOMEM, "no memory for the sink");
+    mcp_status st = taken[0] ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for the sink");
+    if (st == MCP_OK && self->sink_fd < 0) {
+        st = guard_open_or_make_dir(&self->sink_fd, NULL, self->driver->roots, self->uri.dir,
+                                    self->arena, err);
+        if (st == MCP_OK)
+            casparian_commit_sweep(self->sink_fd, mcp_clock_wall_ms(), NULL, NULL, NULL, NULL);
+    }
     how.dir_fd = self->sink_fd;
-    if (st == MCP_OK)
-        casparian_commit_sweep(self->sink_fd, mcp_clock_wall_ms(), NULL, NULL, NULL, NULL);
     if (st == MCP_OK)
         st = casparian_sink_open(&self->outputs.sink, &how, err);
     return st == MCP_OK ? MCP_OK : casparian_drive_fail(self, "sink_error", "%s", err->message);
@@ -321,7 +323,7 @@ static mcp_status prepare_run(casparian_drive *self, mcp_error *err)
     st = casparian_inputs_skip(self, err);
     if (st != MCP_OK || self->skipped == self->input_count)
         return st;
-    return open_sink(self, err);
+    return casparian_drive_open_sink(self, err);
 }
 
 static mcp_status make_guest(casparian_drive *self, mcp_error *err)

@@ -81,6 +81,7 @@ typedef struct casparian_outputs {
     size_t count;
     casparian_sink *sink;           /* of a run; NULL */
     casparian_sink_file *sink_file; /* of the present file */
+    bool is_sink_used;              /* it may have rows of the only file before the file is done */
     bool has_sink_failed;           /* the last failure is of the sink */
     bool needs_schemas;             /* a run: an output without a schema has rows */
     bool wants_schemas;             /* the present pass is for their inference alone */
@@ -121,7 +122,8 @@ typedef struct casparian_drive {
     const char *phase;
     int64_t started_ms, deadline_ms; /* monotonic */
     const casparian_input *current;
-    int log_fd; /* of the plugin's log; -1 */
+    struct casparian_hasher *hasher; /* of the present file; NULL */
+    int log_fd;                      /* of the plugin's log; -1 */
     int64_t log_bytes;
     size_t violation_events;
     bool has_state_failed; /* the last failure is of the state */
@@ -142,6 +144,9 @@ mcp_status casparian_drive_fail(casparian_drive *self, const char *code, const c
 
 /* A sentence for `warnings` of the result; each once. */
 void casparian_drive_warn(casparian_drive *self, const char *format, ...) MCP_PRINTF(2, 3);
+
+/* Open the sink of a run, without tables. */
+mcp_status casparian_drive_open_sink(casparian_drive *self, mcp_error *err);
 
 /* Why the job should stop now, or a timeout. */
 bool casparian_drive_should_stop(void *data);

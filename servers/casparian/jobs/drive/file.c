@@ -96,11 +96,28 @@ static mcp_status on_output(void *data, const char *output, mcp_error *err)
     return casparian_outputs_named(&self->outputs, output, err);
 }
 
+/* The only file of a job: as soon as its hash is known its rows are written, not kept until it is
+ * done. A small file's rows fit in memory, so they are kept. */
+static mcp_status identify(casparian_drive *self, mcp_error *err)
+{
+    casparian_outputs *outputs = &self->outputs;
+    bool is_alone = self->input_count - self->skipped == 1;
+    if (!is_alone || outputs->is_sink_used || !outputs->sink_file || !self->hasher ||
+        !casparian_hasher_is_ready(self->hasher))
+        return MCP_OK;
+    outputs->is_sink_used = true;
+    mcp_status st = casparian_sink_file_identify(outputs->sink_file, self->hasher->sha256, err);
+    outputs->has_sink_failed = st != MCP_OK;
+    return st;
+}
+
 static mcp_status on_batch(void *data, const char *output, const casparian_batch *batch,
                            mcp_error *err)
 {
     casparian_drive *self = data;
-    mcp_status st = casparian_outputs_batch(&self->outputs, output, batch, err);
+    mcp_status st = identify(self, err);
+    if (st == MCP_OK)
+        st = casparian_outputs_batch(&self->outputs, output, batch, err);
     if (st != MCP_OK)
         return st;
     st = casparian_journal_tick(self, err);
@@ -198,10 +215,22 @@ static mcp_status fail_file(casparian_drive *self, casparian_input *input, const
 
 /* ---- one pass of the plugin ------------------------------------------------------------------ */
 
+/* A sink that has rows of a pass that was dropped is replaced by an empty one. */
+static mcp_status replace_sink(casparian_drive *self, mcp_error *err)
+{
+    casparian_sink_abort(self->outputs.sink);
+    self->outputs.sink = NULL;
+    self->outputs.is_sink_used = false;
+    mcp_status st = casparian_drive_open_sink(self, err);
+    return st == MCP_OK ? casparian_outputs_add_tables(&self->outputs, err) : st;
+}
+
 static mcp_status begin_pass(casparian_drive *self, const casparian_input *input, mcp_error *err)
 {
     char now[MCP_CLOCK_UTC_SIZE];
-    mcp_status st = casparian_outputs_begin(&self->outputs, input->file.path, err);
+    mcp_status st = self->outputs.is_sink_used ? replace_sink(self, err) : MCP_OK;
+    if (st == MCP_OK)
+        st = casparian_outputs_begin(&self->outputs, input->file.path, err);
     if (st != MCP_OK || !self->outputs.sink || self->outputs.wants_schemas)
         return st;
     mcp_clock_utc(now, mcp_clock_wall_ms(), 1);
@@ -451,7 +480,9 @@ static mcp_status run_open(casparian_drive *self, casparian_input *input, int fd
     casparian_guest_outcome outcome;
     casparian_hasher hasher;
     casparian_hasher_start(&hasher, fd, input->file.size);
+    self->hasher = &hasher;
     mcp_status st = attempt(&outcome, self, input, fd, err);
+    self->hasher = NULL;
     if (casparian_drive_should_stop(self)) {
         drop_pass(self);
         st = MCP_E_STOPPED;

@@ -24,6 +24,27 @@ static const casparian_effective *effective_of(const casparian_outputs *self, co
     return NULL;
 }
 
+/* A sink has the tables of an output. */
+static mcp_status add_tables(casparian_outputs *self, casparian_output *output, mcp_error *err)
+{
+    unsigned flags = output->source == CASPARIAN_SCHEMA_INFERRED ? CASPARIAN_SINK_INFERRED : 0;
+    mcp_status st = casparian_sink_add(&output->sink, self->sink, output->schema, flags, err);
+    if (st == MCP_OK)
+        st = casparian_sink_add(&output->quarantine, self->sink, output->schema,
+                                flags | CASPARIAN_SINK_QUARANTINE, err);
+    self->has_sink_failed = st != MCP_OK;
+    return st;
+}
+
+mcp_status casparian_outputs_add_tables(casparian_outputs *self, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (casparian_output *output = self->first; st == MCP_OK && output; output = output->next)
+        if (output->check)
+            st = add_tables(self, output, err);
+    return st;
+}
+
 /* From now on the output is held against a schema, and a sink has a table for it. */
 static mcp_status use_schema(casparian_outputs *self, casparian_output *output,
                              const casparian_definition *schema, casparian_schema_source source,
@@ -33,20 +54,12 @@ static mcp_status use_schema(casparian_outputs *self, casparian_output *output,
                                           .definition = schema,
                                           .redaction = self->redaction,
                                           .is_inferred = source == CASPARIAN_SCHEMA_INFERRED };
-    unsigned flags = source == CASPARIAN_SCHEMA_INFERRED ? CASPARIAN_SINK_INFERRED : 0;
     mcp_status st = casparian_check_new(&output->check, &how, err);
     output->schema = schema;
     output->source = source;
     if (st == MCP_OK && self->path)
         st = casparian_check_begin(output->check, self->path, err);
-    if (st != MCP_OK || !self->sink)
-        return st;
-    st = casparian_sink_add(&output->sink, self->sink, schema, flags, err);
-    if (st == MCP_OK)
-        st = casparian_sink_add(&output->quarantine, self->sink, schema,
-                                flags | CASPARIAN_SINK_QUARANTINE, err);
-    self->has_sink_failed = st != MCP_OK;
-    return st;
+    return st == MCP_OK && self->sink ? add_tables(self, output, err) : st;
 }
 
 static mcp_status add(casparian_output **out, casparian_outputs *self, const char *name,

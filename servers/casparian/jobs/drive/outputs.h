@@ -17,6 +17,9 @@ void casparian_outputs_free(casparian_outputs *self);
 mcp_status casparian_outputs_find(casparian_output **out, casparian_outputs *self, const char *name,
                                   mcp_error *err);
 
+/* Add the tables of all outputs that have a schema to a new sink. */
+mcp_status casparian_outputs_add_tables(casparian_outputs *self, mcp_error *err);
+
 /* A file begins. */
 mcp_status casparian_outputs_begin(casparian_outputs *self, const char *path, mcp_error *err);
 

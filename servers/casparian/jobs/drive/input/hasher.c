@@ -46,6 +46,7 @@ static void *run(void *data)
     keys_digest_free(digest);
     free(block);
     self->status = st;
+    atomic_store(&self->is_made, st == MCP_OK);
     return NULL;
 }
 
@@ -53,9 +54,15 @@ void casparian_hasher_start(casparian_hasher *self, int fd, int64_t size)
 {
     *self = (casparian_hasher){ .fd = fd, .err = MCP_ERROR_INIT };
     atomic_init(&self->is_over, false);
+    atomic_init(&self->is_made, false);
     self->has_thread = size > SMALL && pthread_create(&self->thread, NULL, run, self) == 0;
     if (!self->has_thread)
         run(self);
+}
+
+bool casparian_hasher_is_ready(const casparian_hasher *self)
+{
+    return self->has_thread && atomic_load(&self->is_made);
 }
 
 mcp_status casparian_hasher_join(casparian_hasher *self, mcp_error *err)

@@ -391,6 +391,33 @@ static void a_schema_is_inferred_from_the_first_file_that_needs_it(void **state)
     drive_close(&rig);
 }
 
+/* The rows of a large file alone are written while it is parsed, and again in the next pass. */
+static void rows_of_a_pass_that_is_repeated_count_once(void **state)
+{
+    enum { ROWS = 60000 };
+    static const char *const ends[] = { "EXTRA one\n", "FLAKY\nEXTRA one\n" };
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        drive_rig rig;
+        mcp_buf text;
+        drive_init(&rig);
+        drive_start(&rig);
+        mcp_buf_init(&text, 4 << 20);
+        for (int row = 0; row < ROWS; row++)
+            mcp_buf_printf(&text, "%d,%d\n", row, row % 7);
+        mcp_buf_puts(&text, ends[i]);
+        drive_write(&rig, "in/a.csv", text.data);
+        mcp_buf_clear(&text);
+        casparian_job job = drive_run(&rig, NULL);
+        drive_expect_state(&job, CASPARIAN_JOB_COMPLETED);
+        assert_int_equal(drive_int(job.result, "/outputs/trades/rows_written"), ROWS);
+        assert_int_equal(drive_int(job.result, "/outputs/loose/rows_written"), 1);
+        assert_int_equal(drive_lines(&rig, "trades"), ROWS);
+        assert_int_equal(drive_lines(&rig, "loose"), 1);
+        drive_close(&rig);
+    }
+}
+
 static void only_files_with_invalid_rows_run_again(void **state)
 {
     casparian_spec spec = {
@@ -706,6 +733,7 @@ int main(void)
         cmocka_unit_test(the_newest_rows_of_a_file_count),
         cmocka_unit_test(invalid_rows_fail_a_run_unless_they_may_be_set_apart),
         cmocka_unit_test(a_schema_is_inferred_from_the_first_file_that_needs_it),
+        cmocka_unit_test(rows_of_a_pass_that_is_repeated_count_once),
         cmocka_unit_test(only_files_with_invalid_rows_run_again),
         cmocka_unit_test(an_approved_run_does_what_was_approved),
         cmocka_unit_test(a_plugin_that_was_changed_after_the_request_does_not_run),

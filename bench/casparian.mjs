@@ -1,0 +1,285 @@
+/*
+ * casparian.mjs - the figures of casparian with their goals, ours and the peers by turns: a CSV of
+ * ten columns (two decimals, two times) to Parquet, also by a plain Python script that converts the
+ * same columns and by DuckDB; a log of a web server; parsers in Python; many small files; a scan
+ * and find; the start, previews, a backtest of six FIX files, and queries while a job runs.
+ *
+ * Times are on the clock, so they mean something only in Release and on a machine that does nothing
+ * else. Of each measurement the median counts. The files are in TMPDIR, by default /tmp.
+ *
+ * usage: bench/casparian.mjs [ROWS]
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { fixPlace, place, program, root, serve } from '../tests/client/casparian.mjs';
+
+/* few rows and one round, for figures that mean nothing */
+const SMOKE = Boolean(process.env.BENCH_SMOKE);
+const ROWS = Number(process.argv[2] ?? (SMOKE ? 2000 : 1000000)), ROUNDS = SMOKE ? 1 : 3;
+const FILES = SMOKE ? 20 : 1000, SCANNED = SMOKE ? 200 : 100000, CALLS = SMOKE ? 3 : 20, QUERIES = SMOKE ? 5 : 200;
+
+const decimal = { kind: 'decimal', precision: 18, scale: 4 };
+const columns = [
+    { name: 'id', type: 'int64', nullable: false }, { name: 'account', type: 'string' }, { name: 'symbol', type: 'string' },
+    { name: 'side', type: 'string' }, { name: 'quantity', type: 'int64' }, { name: 'price', type: decimal },
+    { name: 'fee', type: decimal }, { name: 'traded_at', type: 'timestamp', format: '%Y-%m-%d %H:%M:%S' },
+    { name: 'settled_at', type: 'timestamp', format: '%Y-%m-%dT%H:%M:%S' }, { name: 'note', type: 'string' },
+];
+
+/* What people write without casparian: the same conversions, and a CSV of what was converted. */
+const SCRIPT = `import csv, sys
+from datetime import datetime
+from decimal import Decimal
+with open(sys.argv[1], newline='') as lines, open(sys.argv[2], 'w', newline='') as out:
+    reader, writer = csv.reader(lines), csv.writer(out)
+    writer.writerow(next(reader))
+    cent = Decimal('0.0001')
+    for r in reader:
+        writer.writerow((int(r[0]), r[1], r[2], r[3], int(r[4]), Decimal(r[5]).quantize(cent), Decimal(r[6]).quantize(cent),
+                         datetime.strptime(r[7], '%Y-%m-%d %H:%M:%S'), datetime.strptime(r[8], '%Y-%m-%dT%H:%M:%S'), r[9]))
+`;
+
+/* DuckDB's own reader and writer, by its C interface: the library's path, a CSV, a Parquet file. */
+const PEER = `import ctypes, sys
+duckdb = ctypes.CDLL(sys.argv[1])
+db, connection, result = ctypes.c_void_p(), ctypes.c_void_p(), (ctypes.c_uint64 * 16)()
+types = "{'id': 'BIGINT', 'account': 'VARCHAR', 'symbol': 'VARCHAR', 'side': 'VARCHAR', 'quantity': 'BIGINT', 'price': 'DECIMAL(18,4)', 'fee': 'DECIMAL(18,4)', 'traded_at': 'TIMESTAMP', 'settled_at': 'TIMESTAMP', 'note': 'VARCHAR'}"
+sql = f"COPY (SELECT * FROM read_csv('{sys.argv[2]}', header = true, columns = {types})) TO '{sys.argv[3]}' (FORMAT parquet)"
+duckdb.duckdb_result_error.restype = ctypes.c_char_p
+if duckdb.duckdb_open(None, ctypes.byref(db)) or duckdb.duckdb_connect(db, ctypes.byref(connection)):
+    sys.exit("duckdb does not open")
+if duckdb.duckdb_query(connection, sql.encode(), result):
+    sys.exit(duckdb.duckdb_result_error(result).decode())
+`;
+/* Without it the comparison is left out. */
+const duckdb = [path.join(path.dirname(program), '..', 'lib', 'causeway', 'libduckdb.so'),
+    path.join(root, '.deps', 'duckdb', 'lib', 'libduckdb.so')].find((file) => fs.existsSync(file));
+
+/* A parser that makes its rows, so that only the way of the rows is measured. */
+const parser = (name, types, row) => `from datetime import datetime
+from decimal import Decimal
+name, version = "${name}", "1.0.0"
+outputs = {"${name}": {"columns": [${types.map((type, i) => `{"name": "c${i}", "type": "${type}"}`).join(', ')}]}}
+def parse(path):
+    price, when = Decimal("12.3400"), datetime(2024, 5, 6, 7, 8, 9)
+    for i in range(int(open(path).read())):
+        yield {${row.map((value, i) => `"c${i}": ${value}`).join(', ')}}
+`;
+const TEXTS = ['"AAPL"', '"B"', '"ACC00042"', '"fill of an order"'], NUMBERS = ['i', 'i * 3', 'i * 0.5', 'i % 7'];
+const PLAIN = parser('plain', ['int64', 'int64', 'float64', 'int64', 'string', 'string', 'string', 'string', 'boolean', 'int64'],
+    [...NUMBERS, ...TEXTS, 'True', 'i + 1']);
+const RICH = parser('rich', ['int64', 'int64', 'float64', 'int64', 'string', 'string', 'decimal(18,4)', 'decimal(18,4)', 'timestamp', 'timestamp'],
+    [...NUMBERS, ...TEXTS.slice(0, 2), 'price', 'price', 'when', 'when']);
+const LINES = `name, version = "lines", "1.0.0"
+outputs = {"lines": {"columns": [{"name": "id", "type": "int64"}, {"name": "text", "type": "string"}]}}
+def parse(path):
+    for i, line in enumerate(open(path)):
+        yield {"id": i, "text": line}
+`;
+
+const two = (n) => String(n).padStart(2, '0');
+const tradeOf = (i) => `${i},ACC${String(i * 7919 % 100000).padStart(5, '0')},${['AAPL', 'MSFT', 'IBM', 'ORCL'][i % 4]},${'BS'[i & 1]},${1 + i % 500},`
+    + `${10 + i % 900}.${two(i % 100)},${i % 9}.${String(i % 10000).padStart(4, '0')},2024-${two(1 + i % 12)}-${two(1 + i % 28)} ${two(i % 24)}:${two(i % 60)}:${two(i * 7 % 60)},`
+    + `2024-${two(1 + i % 12)}-${two(1 + i % 28)}T${two(i % 24)}:${two(i % 60)}:${two(i % 60)},fill ${i % 1000} of order\n`;
+const requestOf = (i) => `10.0.${i % 200}.${i % 250} - - [${two(1 + i % 28)}/May/2024:${two(i % 24)}:${two(i % 60)}:${two(i % 60)} +0000] `
+    + `"GET /page/${i % 997}?q=${i % 31} HTTP/1.1" ${i % 20 ? 200 : 404} ${i % 5000} "https://example.org/" "Mozilla/5.0 (X11; Linux x86_64)"\n`;
+
+function fill(file, count, line, head = '') {
+    const fd = fs.openSync(file, 'w');
+    let text = head;
+    for (let i = 0; i < count; i++) {
+        text += line(i);
+        if (text.length > 1 << 20) {
+            fs.writeSync(fd, text);
+            text = '';
+        }
+    }
+    fs.writeSync(fd, text);
+    fs.closeSync(fd);
+}
+
+const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const at = (values, share) => values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
+function print(what, figure, goal) {
+    console.log(`  ${what.padEnd(58)} ${figure.padStart(16)}   ${goal}`);
+}
+const perSecond = (rows, ms) => `${Math.round(rows / ms * 1000).toLocaleString('en')} /s`;
+const millis = (ms) => `${ms.toFixed(1)} ms`;
+
+/** [The milliseconds of a function, its result]. */
+async function timed(work) {
+    const begin = performance.now();
+    const result = await work();
+    return [performance.now() - begin, result];
+}
+
+/** The memory of a process and all that it started, in MiB, without mapped files. */
+function memoryOf(pid) {
+    let total = 0;
+    try {
+        total = Number(/RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+        for (const thread of fs.readdirSync(`/proc/${pid}/task`))
+            for (const child of fs.readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(' ').filter(Boolean))
+                total += memoryOf(child);
+    } catch { /* it has ended */ }
+    return total;
+}
+
+/** Run casparian to its end: { ms, peak }. */
+async function run(self, args) {
+    const begin = performance.now();
+    const child = spawn(program, args, { cwd: self.dir, env: self.env, stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '', peak = 0;
+    child.stderr.on('data', (bytes) => { errors += bytes; });
+    const watch = setInterval(() => { peak = Math.max(peak, memoryOf(child.pid)); }, 50);
+    const [status] = await once(child, 'exit');
+    clearInterval(watch);
+    if (status !== 0)
+        throw new Error(`casparian ${args.join(' ')}: ${status}: ${errors}`);
+    return { ms: performance.now() - begin, peak };
+}
+
+const runOf = (plugin, input, ...more) => ['run', plugin, input, '--force', '-q', '--sink', 'parquet://./out/', ...more];
+
+async function csv(self) {
+    const ours = [], theirs = [], copies = [];
+    let peak = 0;
+    fill(path.join(self.dir, 'trades.csv'), ROWS, tradeOf, `${columns.map(({ name }) => name).join(',')}\n`);
+    self.write('schema.json', JSON.stringify({ rows: { output_name: 'rows', mode: 'strict', columns } }));
+    self.write('script.py', SCRIPT);
+    self.write('peer.py', PEER);
+    const python = async (...args) => {
+        const [ms, end] = await timed(() => spawnSync('python3', args, { cwd: self.dir, encoding: 'utf8' }));
+        if (end.status !== 0)
+            throw new Error(`${args[0]}: ${end.stderr}`);
+        return ms;
+    };
+    for (let i = 0; i < ROUNDS; i++) {
+        const end = await run(self, runOf('csv_native', 'trades.csv', '--schema', 'schema.json'));
+        ours.push(end.ms);
+        peak = Math.max(peak, end.peak);
+        theirs.push(await python('script.py', 'trades.csv', 'script.csv'));
+        if (duckdb)
+            copies.push(await python('peer.py', duckdb, 'trades.csv', 'peer.parquet'));
+    }
+    print('CSV of 10 columns to Parquet', perSecond(ROWS, median(ours)), '>= 500,000 /s');
+    print('  a plain Python script, to CSV', perSecond(ROWS, median(theirs)), '');
+    print('  ours against the script', `${(median(theirs) / median(ours)).toFixed(1)} x`, '>= 5 x');
+    if (duckdb) {
+        print('  DuckDB, read_csv and COPY on all cores', perSecond(ROWS, median(copies)), '');
+        print('  ours against DuckDB', `${(median(copies) / median(ours)).toFixed(2)} x`, '>= 0.3 x');
+    }
+    print('  memory of all its processes', `${peak.toFixed(0)} MiB`, '< 250 MiB');
+}
+
+async function rates(self) {
+    fill(path.join(self.dir, 'access.log'), ROWS, requestOf);
+    const count = Math.ceil(ROWS / 4);
+    self.write('count.txt', String(count));
+    self.write('plain.py', PLAIN);
+    self.write('rich.py', RICH);
+    const log = [], plain = [], rich = [];
+    for (let i = 0; i < ROUNDS; i++) {
+        log.push((await run(self, runOf('weblog_native', 'access.log'))).ms);
+        plain.push((await run(self, runOf('./plain.py', 'count.txt'))).ms);
+        rich.push((await run(self, runOf('./rich.py', 'count.txt'))).ms);
+    }
+    print('log of a web server to Parquet', perSecond(ROWS, median(log)), '>= 500,000 /s');
+    print('parser in Python, 10 plain columns', perSecond(count, median(plain)), '>= 150,000 /s');
+    print('parser in Python, with Decimal and datetime', perSecond(count, median(rich)), '>= 60,000 /s');
+}
+
+async function smallFiles(self) {
+    const text = Array.from({ length: 20 }, (_, i) => `line ${i}\n`).join('');
+    for (let i = 0; i < FILES; i++)
+        self.write(`small/${i}.txt`, text);
+    self.write('lines.py', LINES);
+    const { ms } = await run(self, runOf('./lines.py', 'small'));
+    print(`${FILES} files of 20 rows, by Python, a file`, millis(ms / FILES), '<= 5 ms');
+}
+
+async function starts(self) {
+    const times = [];
+    for (let i = 0; i < CALLS; i++) {
+        const begin = performance.now();
+        const child = spawn(program, ['mcp', 'serve', '--allow-path', '.'], { cwd: self.dir, env: self.env, stdio: ['pipe', 'pipe', 'ignore'] });
+        child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize',
+            params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } } })}\n`);
+        await once(child.stdout, 'data');
+        times.push(performance.now() - begin);
+        child.stdin.end();
+        await once(child, 'exit');
+    }
+    print('start to the reply of initialize', millis(median(times)), '< 50 ms');
+}
+
+async function scan(self) {
+    for (let i = 0; i < SCANNED / 100; i++) {
+        fs.mkdirSync(path.join(self.dir, 'many', String(i)), { recursive: true });
+        for (let j = 0; j < 100; j++)
+            fs.writeFileSync(path.join(self.dir, 'many', String(i), `${j}.txt`), '');
+    }
+    const server = await serve(self);
+    const ours = [], theirs = [];
+    for (let i = 0; i < ROUNDS; i++) {
+        ours.push((await timed(() => server.ask('scan', { path: 'many', recursive: true, limit: 1000 })))[0]);
+        theirs.push((await timed(() => spawnSync('find', ['many', '-type', 'f', '-printf', '%s %T@ %p\n'], { cwd: self.dir, maxBuffer: 1 << 28 })))[0]);
+    }
+    await server.close();
+    print(`scan of ${SCANNED} files`, millis(median(ours)), '< 2,000 ms');
+    print('  find -printf', millis(median(theirs)), '');
+}
+
+async function calls() {
+    const self = fixPlace();
+    const server = await serve(self, ['--allow-dev-plugins']);
+    const preview = { plugin_ref: { path: 'parsers/fix/fix_parser.py' }, files: ['samples/fix/order_lifecycle.fix'], limit: 10 };
+    const warm = [], tests = [];
+    const [cold] = await timed(() => server.ask('preview', preview));
+    for (let i = 0; i < CALLS; i++) {
+        warm.push((await timed(() => server.ask('preview', preview)))[0]);
+        tests.push((await timed(async () => {
+            const job = await server.ask('backtest_start', { plugin_ref: { path: 'parsers/fix/fix_parser.py' }, input_dir: 'samples/fix' });
+            await server.end(job.job_id);
+        }))[0]);
+    }
+    await server.close();
+    self.remove();
+    print('preview of a small file, cold', millis(cold), '< 400 ms');
+    print('preview of a small file, warm', millis(median(warm)), '< 100 ms');
+    print('backtest of six FIX files, to its result', millis(median(tests)), '< 500 ms');
+}
+
+async function queries(self) {
+    const server = await serve(self);
+    const times = [];
+    const sql = (i) => ({ sql: `SELECT symbol, count(*), sum(quantity) FROM rows WHERE id >= ${i} GROUP BY symbol` });
+    const ask = async (i) => times.push((await timed(() => server.ask('query', sql(i))))[0]);
+    await server.ask('query', sql(0));
+    const job = run(self, ['backtest', 'csv_native', 'trades.csv', '-q']);
+    let isOver = false;
+    job.finally(() => { isOver = true; }).catch(() => {});
+    for (let i = 1; i <= QUERIES && (!isOver || i <= 8); i++)
+        await ask(i);
+    await job;
+    await server.close();
+    print('query while a job runs, median', millis(median(times)), '');
+    print(`query while a job runs, p99 of ${times.length}`, millis(at(times, 0.99)), '<= 500 ms');
+}
+
+const self = place();
+try {
+    console.log(`casparian: ${ROWS.toLocaleString('en')} rows, the median of ${ROUNDS} rounds`);
+    await csv(self);
+    await queries(self);
+    await rates(self);
+    await smallFiles(self);
+    await starts(self);
+    await scan(self);
+    await calls();
+} finally {
+    self.remove();
+}
