@@ -110,6 +110,10 @@ if(TARGET portarium_app)
     causeway_page(portarium_app NAME portarium_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/portarium/web
         OUT ${CMAKE_BINARY_DIR}/cockpit)
 endif()
+if(TARGET casparian_app)
+    causeway_page(casparian_app NAME casparian_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/casparian/web
+        OUT ${CMAKE_BINARY_DIR}/inbox)
+endif()
 if(TARGET cobre_app)
     causeway_page(cobre_app NAME cobre_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/cobre/report/web
         OUT ${CMAKE_BINARY_DIR}/report BUILD ${PROJECT_SOURCE_DIR}/servers/cobre/report/web/build.mjs FILES report.html)

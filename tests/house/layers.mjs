@@ -136,6 +136,7 @@ const ROOMS = {
   "servers/casparian/jobs": { rooms: casparian("files", "query", "sinks", "plugins", "check", "schema") },
   "servers/casparian/gateway": { rooms: casparian("jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
   "servers/casparian/features": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
+  "servers/casparian/rest": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
   "servers/casparian/shell": { rooms: casparian("gateway", "jobs", "files", "query", "sinks", "plugins", "check", "schema", "public") },
   "servers/casparian/parsers": { rooms: casparian("guest"), libraries: ["zlib"] },
   "servers/casparian": {},

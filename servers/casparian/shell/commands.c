@@ -38,6 +38,8 @@ const cli_command casparian_commands[] = {
               casparian_command_approve),
     ARGUMENTS("approvals reject", "ID", 1, 1, "reject a request", casparian_reject_options,
               casparian_command_reject),
+    COMMAND("approvals serve", "a page for them on this machine; its address has the key",
+            casparian_approvals_serve_options, casparian_command_approvals_serve),
     COMMAND("mcp list", "the same as approvals list", casparian_approvals_list_options,
             casparian_command_approvals_list),
     ARGUMENTS("mcp approve", "ID", 1, 1, "the same as approvals approve", casparian_approve_options,

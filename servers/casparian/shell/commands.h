@@ -29,6 +29,10 @@ cli_command_run casparian_command_approve;
 extern const cli_option casparian_reject_options[];
 cli_command_run casparian_command_reject;
 
+/** inbox.c: approvals serve */
+extern const cli_option casparian_approvals_serve_options[];
+cli_command_run casparian_command_approvals_serve;
+
 /** home/audit.c: audit verify, audit tail */
 extern const cli_option casparian_audit_tail_options[];
 cli_command_run casparian_command_audit_verify;

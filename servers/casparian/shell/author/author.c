@@ -46,8 +46,7 @@ mcp_status casparian_author_inspect(casparian_inspected *out, casparian_app *app
         return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no folder '%.200s'", path);
     if (!S_ISDIR(found.st_mode))
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "'%.200s' is no folder with casparian.toml; `casparian plugin new` "
-                             "makes one",
+                             "'%.200s' is no folder; a plugin is a folder with casparian.toml",
                              path);
     const casparian_plugin_ref ref = { .path = path };
     mcp_status st = casparian_bundle_read(&out->bundle, app->arena, real, err);
