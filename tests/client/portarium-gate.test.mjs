@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -459,6 +460,42 @@ describe('a gate of its own', () => {
         assert.deepEqual(results, ['hello you']);
         await client.close();
         sdk.kill();
+    });
+
+    test('an upstream that repeats the token of its connection in an error shows it to nobody', async () => {
+        const secret = 'upstream-token-4711';
+        const upstream = http.createServer(async (request, answer) => {
+            let text = '';
+            for await (const part of request)
+                text += part;
+            const message = text ? JSON.parse(text) : {};
+            const results = {
+                initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'echoing', version: '1' } },
+                'tools/list': { tools: [{ name: 'read_echo', inputSchema: { type: 'object' } }] },
+            };
+            if (request.method !== 'POST' || message.id === undefined) {
+                answer.writeHead(request.method === 'POST' ? 202 : 405).end();
+                return;
+            }
+            const end = results[message.method] ? { result: results[message.method] }
+                : { error: { code: -32602, message: `bad header ${request.headers.authorization}` } };
+            answer.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...end }));
+        }).listen(0, '127.0.0.1');
+        await once(upstream, 'listening');
+        fs.appendFileSync(self.config, `[mcp.echoing]\nurl = "http://127.0.0.1:${upstream.address().port}/mcp"\ncredential = "ECHO"\n`);
+        process.env.PORTARIUM_CRED_ECHO = secret;
+        const client = await gate(self, 'here', '--upstream', 'echoing', '--wait', '0');
+        delete process.env.PORTARIUM_CRED_ECHO;
+        await until(async () => (await client.listTools()).tools.some(({ name }) => name === 'echoing__read_echo'), 'its tool');
+        await self.decide(record(await call(client, 'echoing__read_echo', {})).approvalId);
+        const refused = JSON.stringify(await call(client, 'echoing__read_echo', {}));
+        assert.match(refused, /bad header Bearer \[REDACTED\]/);
+        const evidence = await self.ask('GET', `${WS}/evidence?limit=200`, { token: self.admin });
+        assert.equal(evidence.status, 200);
+        assert.ok(![refused, evidence.text, client.log].some((text) => text.includes(secret)));
+        await client.close();
+        upstream.close();
+        upstream.closeAllConnections();
     });
 
     test('the example: stars of a running universe, behind the gate', async () => {

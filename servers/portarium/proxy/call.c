@@ -325,15 +325,22 @@ static bool has_stopped(void *data)
     return should_stop(self->call);
 }
 
-/* What the error of the upstream says, without the secrets of the call. */
+/* A text of the upstream without the secrets of the call and the credential of its connection. */
+static mcp_status clean_text(mcp_buf *out, passing *self, const char *text, size_t length,
+                             mcp_error *err)
+{
+    return portarium_marks_clean(out, &self->tool->marks, self->arguments,
+                                 portarium_upstream_credential(self->tools->upstream), text, length,
+                                 err);
+}
+
+/* What the error of the upstream says, without secrets. */
 static mcp_status say_refusal(passing *self, const mcp_json *error, mcp_error *why)
 {
     mcp_buf clean;
     const char *message = mcp_json_get_string(error, "message");
     mcp_buf_init(&clean, RESULT_MAX);
-    mcp_status st = message ? portarium_marks_clean(&clean, &self->tool->marks, self->arguments,
-                                                    message, strlen(message), why)
-                            : MCP_OK;
+    mcp_status st = message ? clean_text(&clean, self, message, strlen(message), why) : MCP_OK;
     if (st == MCP_OK)
         mcp_error_set(why, MCP_E_PARAMS, "upstream %s refused the call: %.*s",
                       portarium_upstream_name(self->tools->upstream),
@@ -444,8 +451,7 @@ static mcp_status kept_result(const mcp_json **out, passing *self, const mcp_jso
     mcp_write_value(&json, result);
     mcp_status st = mcp_json_writer_status(&json);
     if (st == MCP_OK)
-        st = portarium_marks_clean(&clean, &self->tool->marks, self->arguments, text.data,
-                                   text.length, err);
+        st = clean_text(&clean, self, text.data, text.length, err);
     if (st == MCP_OK && clean.length <= BODY_MAX && fits(result))
         st = mcp_json_read(out, mcp_call_arena(self->call), clean.data, clean.length, err);
     if (st == MCP_OK && (!*out || !has_canonical(*out)))

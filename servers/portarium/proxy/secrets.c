@@ -149,11 +149,13 @@ static mcp_status collect(guard_secrets *out, const portarium_marks *marks, cons
 }
 
 mcp_status portarium_marks_clean(mcp_buf *out, const portarium_marks *marks,
-                                 const mcp_json *arguments, const char *text, size_t length,
-                                 mcp_error *err)
+                                 const mcp_json *arguments, const char *credential,
+                                 const char *text, size_t length, mcp_error *err)
 {
     guard_secrets *secrets = NULL;
     mcp_status st = guard_secrets_new(&secrets, err);
+    if (st == MCP_OK && credential && strlen(credential) >= GUARD_SECRET_MIN)
+        st = guard_secrets_add(secrets, credential, strlen(credential), err);
     if (st == MCP_OK)
         st = collect(secrets, marks, arguments, false, err);
     if (st == MCP_OK)

@@ -31,10 +31,16 @@ mcp_status portarium_marks_read(portarium_marks *out, mcp_arena *arena, const mc
 mcp_status portarium_marks_hide(const mcp_json **out, const portarium_marks *marks,
                                 const mcp_json *arguments, mcp_arena *arena, mcp_error *err);
 
-/** Replace the secret texts of the arguments in a text. Texts shorter than GUARD_SECRET_MIN are not
- *  found. @param out appended to. @return MCP_OK; MCP_E_LIMIT: too many secrets; MCP_E_NOMEM */
+/**
+ * Replace the secret texts of the arguments in a text, and the credential that the upstream got.
+ * Texts shorter than GUARD_SECRET_MIN are not found.
+ *
+ * @param out         appended to
+ * @param credential  NULL: none
+ * @return MCP_OK; MCP_E_LIMIT: too many secrets; MCP_E_NOMEM
+ */
 mcp_status portarium_marks_clean(mcp_buf *out, const portarium_marks *marks,
-                                 const mcp_json *arguments, const char *text, size_t length,
-                                 mcp_error *err);
+                                 const mcp_json *arguments, const char *credential,
+                                 const char *text, size_t length, mcp_error *err);
 
 #endif

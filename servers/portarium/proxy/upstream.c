@@ -129,6 +129,11 @@ const char *portarium_upstream_name(const portarium_upstream *self)
     return self->options.name;
 }
 
+const char *portarium_upstream_credential(const portarium_upstream *self)
+{
+    return self->options.bearer;
+}
+
 client *portarium_upstream_client(const portarium_upstream *self)
 {
     return self->client;

@@ -68,6 +68,9 @@ void portarium_upstream_free(portarium_upstream *self);
 
 const char *portarium_upstream_name(const portarium_upstream *self);
 
+/** The token that it gets with each request; NULL: none. */
+const char *portarium_upstream_credential(const portarium_upstream *self);
+
 client *portarium_upstream_client(const portarium_upstream *self);
 
 /** The connection was lost: the next one may have other tools. Any thread. */

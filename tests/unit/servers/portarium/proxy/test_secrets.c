@@ -98,7 +98,7 @@ static void secret_texts_are_taken_out_of_a_result(void **state)
 {
     portarium_marks marks;
     mcp_buf out;
-    const char *text = "{\"a\":\"say \\\"sesame\\\" or 1234 to otto\"}";
+    const char *text = "{\"a\":\"say \\\"sesame\\\" or 1234 by tok-77 to otto\"}";
     (void)state;
     mcp_buf_init(&out, 1 << 16);
     assert_int_equal(portarium_marks_read(&marks, arena,
@@ -109,10 +109,10 @@ static void secret_texts_are_taken_out_of_a_result(void **state)
         portarium_marks_clean(&out, &marks,
                               json("{\"pins\":[\"\\\"sesame\\\"\",{\"p\":\"1234\"},\"to\"],"
                                    "\"user\":\"otto\"}"),
-                              text, strlen(text), NULL),
+                              "tok-77", text, strlen(text), NULL),
         MCP_OK);
     assert_int_equal(mcp_buf_putc(&out, '\0'), MCP_OK);
-    assert_string_equal(out.data, "{\"a\":\"say [REDACTED] or [REDACTED] to otto\"}");
+    assert_string_equal(out.data, "{\"a\":\"say [REDACTED] or [REDACTED] by [REDACTED] to otto\"}");
     mcp_buf_clear(&out);
 }
 
