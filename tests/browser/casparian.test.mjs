@@ -54,6 +54,7 @@ test('a person approves what is shown, and sees the job end', async () => {
     await page.locator(`[data-path="api/approvals/${id}"]`).click();
     await page.getByText('order_lifecycle.fix').first().waitFor();
     await page.getByText('\\u{202e}gnp.exe').first().waitFor();
+    await page.getByText('fix_order_lifecycle', { exact: true }).first().waitFor();
     assert.equal(await page.evaluate(() => window.broken), undefined);
     await page.screenshot({ path: path.join(pictures, 'request.png') });
     await page.getByRole('button', { name: 'Approve' }).click();

@@ -37,7 +37,7 @@ function tree(value) {
         return element('span', { class: 'quiet' }, 'none');
     const list = element('dl');
     for (const [name, member] of Object.entries(value))
-        list.append(element('dt', {}, Array.isArray(value) ? Number(name) + 1 : /^[a-z_0-9]+$/.test(name) ? name.replaceAll('_', ' ') : name), element('dd', {}, tree(member)));
+        list.append(element('dt', {}, Array.isArray(value) ? Number(name) + 1 : name), element('dd', {}, tree(member)));
     return list;
 }
 
