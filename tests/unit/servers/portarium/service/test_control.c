@@ -408,12 +408,14 @@ static void an_output_that_cannot_be_stored_fails_the_action(void **state)
     assert_string_equal(text_at(json, "/failure/class"), "validation");
 }
 
-/* As if the process that performs the action had died: another one holds an expired lease. */
+/* As if another process had taken the action over and died: it holds an expired lease. The fence has
+ * risen, so what performs the action here cannot end it any more, however late it is recovered. */
 static mcp_status orphan(portarium_tx *tx, void *data, mcp_error *err)
 {
     db_value values[] = { db_text(data) };
     return db_run(tx->session, NULL,
-                  "UPDATE run_actions SET lease_owner = 'dead', lease_until = 1 WHERE run_id = $1",
+                  "UPDATE run_actions SET lease_owner = 'dead', lease_until = 1, fence = fence + 1 "
+                  "WHERE run_id = $1",
                   values, 1, err);
 }
 
