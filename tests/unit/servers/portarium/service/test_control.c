@@ -408,8 +408,9 @@ static void an_output_that_cannot_be_stored_fails_the_action(void **state)
     assert_string_equal(text_at(json, "/failure/class"), "validation");
 }
 
-/* As if another process had taken the action over and died: it holds an expired lease. The fence has
- * risen, so what performs the action here cannot end it any more, however late it is recovered. */
+/* As if another process had taken the action over and died: it holds an expired lease. The fence
+ * has risen, so what performs the action here cannot end it any more, however late it is
+ * recovered. */
 static mcp_status orphan(portarium_tx *tx, void *data, mcp_error *err)
 {
     db_value values[] = { db_text(data) };
