@@ -85,13 +85,29 @@ static mcp_status count_tables(struct engine *engine, mcp_buf *sql, int64_t *out
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* The engine follows links, out of the folder that was allowed; so the file must be none. */
+static mcp_status check_file(const char *path, mcp_error *err)
+{
+    struct stat about;
+
+    if (lstat(path, &about) != 0)
+        return errno == ENOENT ? MCP_OK : mcp_error_errno(err, errno, "'%.100s'", path);
+    if (!S_ISREG(about.st_mode))
+        return mcp_error_set(err, MCP_E_DENIED, "'%.100s' is %s, not the file of a database", path,
+                             S_ISLNK(about.st_mode) ? "a link" : "something else");
+    return MCP_OK;
+}
+
 /* Open the file, once nobody else has it open. */
 static mcp_status open_file(struct engine *engine, const char *path, bool is_read_only,
                             mcp_error *err)
 {
     int64_t until = mcp_clock_mono_ms() + OPEN_WAIT_MS;
-    mcp_status st = engine_open_file(engine, path, is_read_only, err);
+    mcp_status st = check_file(path, err);
 
+    if (st != MCP_OK)
+        return st;
+    st = engine_open_file(engine, path, is_read_only, err);
     while (st == MCP_E_BUSY && mcp_clock_mono_ms() < until) {
         usleep(OPEN_PAUSE_MS * 1000);
         st = engine_open_file(engine, path, is_read_only, err);
