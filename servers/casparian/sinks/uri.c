@@ -192,9 +192,11 @@ static mcp_status take_query(casparian_sink_uri *out, char *query, mcp_error *er
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* Take "." and ".." and superfluous slashes out of an absolute path, in place. */
-static void normalise(char *path)
+/* Take "." and ".." and superfluous slashes out of an absolute path, in place.
+ * @return whether there was a ".." */
+static bool normalise(char *path)
 {
+    bool has_parent_step = false;
     char *to = path; /* the end of what is done; no slash at its end */
     const char *from = path;
 
@@ -202,6 +204,7 @@ static void normalise(char *path)
         from += strspn(from, "/");
         size_t length = strcspn(from, "/");
         if (length == 2 && from[0] == '.' && from[1] == '.') {
+            has_parent_step = true;
             while (to > path && *--to != '/')
                 ;
         } else if (length > 0 && !(length == 1 && from[0] == '.')) {
@@ -214,6 +217,7 @@ static void normalise(char *path)
     if (to == path)
         *to++ = '/';
     *to = '\0';
+    return has_parent_step;
 }
 
 /* The folder of an absolute path. */
@@ -243,7 +247,7 @@ static mcp_status take_path(casparian_sink_uri *out, mcp_arena *arena, const cha
                                  : mcp_arena_printf(arena, "%s/%s", base, path);
     if (!whole)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a sink");
-    normalise(whole);
+    out->has_parent_step = normalise(whole);
     out->path = whole;
     return MCP_OK;
 }

@@ -54,7 +54,8 @@ typedef struct casparian_sink_uri {
                          of a database */
     const char *dir;  /* the folder that is written to: `path`, or that of the database */
     const char *text; /* the normal form: "parquet:///data/out", defaults left out */
-    const char *warning; /* something in the text that has no effect; NULL: nothing */
+    bool has_parent_step; /* the text's path has a ".." */
+    const char *warning;  /* something in the text that has no effect; NULL: nothing */
     casparian_sink_mode mode;
     casparian_compression compression; /* of Parquet */
     bool has_header;                   /* of CSV */

@@ -70,24 +70,47 @@ mcp_status casparian_backtest_start_tool(casparian_request *request)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* The folder that is written to must be below a root; it may be missing yet. */
+/* The folder of Parquet and CSV, or the file of a database: a link is followed here, once. */
+static mcp_status move_sink(casparian_sink_uri *uri, mcp_arena *arena, const char *path,
+                            mcp_error *err)
+{
+    casparian_sink_uri found = *uri;
+    if (uri->kind != CASPARIAN_SINK_DUCKDB)
+        return casparian_sink_uri_move(uri, arena, uri, path, err);
+    found.path = path;
+    size_t length = (size_t)(strrchr(path, '/') - path);
+    const char *dir = mcp_arena_strndup(arena, path, length > 0 ? length : 1);
+    return dir ? casparian_sink_uri_move(uri, arena, &found, dir, err)
+               : mcp_error_set(err, MCP_E_NOMEM, "no memory for a sink");
+}
+
+/* What is written to must be below a root; it may be missing yet. */
 static bool check_target(casparian_sink_uri *uri, casparian_request *request)
 {
+    bool is_file = uri->kind == CASPARIAN_SINK_DUCKDB;
     mcp_error *err = mcp_call_error(request->call);
     guard_target target;
-    if (!casparian_request_target(&target, request, uri->dir))
+    if (!casparian_request_target(&target, request, uri->path))
         return false;
     close(target.dir_fd);
-    if (target.exists && !target.is_dir) {
+    if (target.exists && target.is_dir == is_file) {
         casparian_refuse(request, CASPARIAN_CODE_INVALID_ARGUMENTS, NULL,
-                         "/output: %s is a file, and a folder is required", target.path);
+                         "/output: %s is a %s, and a %s is required", target.path,
+                         is_file ? "folder" : "file", is_file ? "file" : "folder");
         return false;
     }
-    mcp_status st = casparian_sink_uri_move(uri, mcp_call_arena(request->call), uri, target.path,
-                                            err);
+    mcp_status st = move_sink(uri, mcp_call_arena(request->call), target.path, err);
     if (st != MCP_OK)
         casparian_request_fail(request, st, err);
     return st == MCP_OK;
+}
+
+/* The words of kit/guard: uri.h takes ".." out before it sees the path. */
+static bool refuse_parent_step(casparian_request *request, const char *text)
+{
+    casparian_refuse(request, CASPARIAN_CODE_PATH_TRAVERSAL, NULL,
+                     "Path traversal attempt detected: %.500s", text);
+    return false;
 }
 
 static bool refuse_folder(casparian_request *request)
@@ -113,6 +136,8 @@ static bool read_sink(casparian_sink_uri *out, casparian_request *request)
                          err->message);
     else if (st != MCP_OK)
         casparian_request_fail(request, st, err);
+    else if (text && out->has_parent_step)
+        return refuse_parent_step(request, text);
     return st == MCP_OK && check_target(out, request) &&
            casparian_request_permits(request, "sinks", casparian_sink_kind_text(out->kind));
 }
