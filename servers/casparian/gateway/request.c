@@ -196,6 +196,41 @@ static mcp_status check_permission(casparian_request *request, bool *is_allowed)
     return refuse_permission(request, "is not allowed by the settings");
 }
 
+/* ---- strings --------------------------------------------------------------------------------- */
+
+/* Where the arguments have a string with a NUL. C would read it as another string, or as none. */
+static bool find_nul(char *pointer, size_t size, const mcp_json *value)
+{
+    size_t length = 0, used = strlen(pointer), count = mcp_json_count(value);
+    const char *text = mcp_json_string(value, &length);
+    if (text)
+        return memchr(text, '\0', length) != NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = mcp_json_is_object(value) ? mcp_json_name(value, i, &length) : NULL;
+        if (name)
+            snprintf(pointer + used, size - used, "/%s", name);
+        else
+            snprintf(pointer + used, size - used, "/%zu", i);
+        if ((name && memchr(name, '\0', length)) ||
+            find_nul(pointer, size, mcp_json_item(value, i)))
+            return true;
+        pointer[used] = '\0';
+    }
+    return false;
+}
+
+/* The statement of a query may not have one either; its guard tells so in its own words. */
+static bool check_strings(casparian_request *request)
+{
+    char pointer[256] = "";
+    if (!find_nul(pointer, sizeof pointer, mcp_call_arguments(request->call)) ||
+        strcmp(pointer, "/sql") == 0)
+        return true;
+    casparian_refuse(request, CASPARIAN_CODE_INVALID_ARGUMENTS, NULL, "%s: a NUL is not allowed",
+                     pointer);
+    return false;
+}
+
 /* ---- audit ----------------------------------------------------------------------------------- */
 
 static void fill_audit(casparian_audit_call *out, const casparian_request *request)
@@ -260,7 +295,9 @@ static mcp_status begin(casparian_request *request)
     if (wait_ms > 0)
         return refuse_rate(request, wait_ms);
     st = check_permission(request, &is_allowed);
-    return st == MCP_OK && is_allowed ? request->tool->run(request) : st;
+    if (st != MCP_OK || !is_allowed || !check_strings(request))
+        return st;
+    return request->tool->run(request);
 }
 
 mcp_status casparian_request_run(mcp_call *call, void *data)
