@@ -11,6 +11,7 @@
 #include "client/remote.h"
 #include "config/command_line.h"
 #include "executors/registry.h"
+#include "fault/fault.h"
 #include "features/tools.h"
 #include "gateway/actors.h"
 #include "gateway/app.h"
@@ -20,7 +21,6 @@
 #include "proxy.h"
 #include "rest/rest.h"
 #include "shell/line.h"
-#include "store/fault.h"
 #include "visible.h"
 
 /* Commands that wait for their commit, and reads. */
@@ -189,7 +189,7 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
         st = portarium_exposures_new(&app->exposures, err);
     if (st != MCP_OK)
         return st;
-    options.engine.lease_ms = portarium_fault_lease_ms();
+    options.engine.lease_ms = fault_lease_ms();
     options.engine.executors = portarium_registry_executors(self->registry);
     options.policies_data = app->exposures;
     st = portarium_plane_open(&app->plane, &options, err);

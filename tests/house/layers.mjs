@@ -73,6 +73,7 @@ const ROOMS = {
   "kit/db": { libraries: ["sqlite", "libpq"] },
   "kit/columns": { rooms: ["kit/guard", "kit/proc", "kit/flat", "kit/thread"], libraries: ["duckdb", "zstd", "snappy"] },
   "kit/flat": {},
+  "kit/fault": {},
   "kit/guard": {},
   "kit/jobs": { rooms: ["kit/db"] },
   "kit/approvals": { rooms: ["kit/db"] },

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "fault/fault.h"
 #include "jobs/audit.h"
 #include "jobs/state/events.h"
-#include "jobs/state/fault.h"
 #include "jobs/state/job_row.h"
 #include "jobs/state/queue.h"
 
@@ -70,7 +70,7 @@ mcp_status casparian_job_create(int64_t *id, int64_t *position, casparian_store 
     if (st != MCP_OK)
         return st;
     *id = created;
-    CASPARIAN_FAULT("queued");
+    FAULT_POINT("queued");
     casparian_audit_job_line(
         store, &(casparian_audit_job){ .job = created, .action = "created", .status = "queued" });
     return MCP_OK;

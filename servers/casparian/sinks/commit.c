@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault/fault.h"
 #include "guard/paths.h"
 #include "keys/canonical.h"
 #include "mcp/alloc.h"
 #include "sinks/duckdb.h"
-#include "sinks/fault.h"
 #include "sinks/intent.h"
 #include "sinks/lock.h"
 #include "sinks/sink_int.h"
@@ -105,7 +105,7 @@ static mcp_status finish_writers(casparian_commit *self, mcp_error *err)
             st = describe(self, i, &result, err);
         if (st == MCP_OK)
             self->count++;
-        CASPARIAN_FAULT("commit");
+        FAULT_POINT("commit");
     }
     return st;
 }
@@ -317,7 +317,7 @@ static mcp_status prepare(casparian_commit *self, const casparian_manifest_facts
         st = write_manifest(self, facts, err);
     if (st == MCP_OK)
         st = sync_folders(self, err);
-    CASPARIAN_FAULT("commit");
+    FAULT_POINT("commit");
     return st;
 }
 
@@ -385,7 +385,7 @@ static mcp_status load_database(casparian_commit *self, mcp_error *err)
                                .count = self->count };
     mcp_status st = casparian_duckdb_load(&load, err);
 
-    CASPARIAN_FAULT("commit");
+    FAULT_POINT("commit");
     return st;
 }
 
@@ -393,14 +393,14 @@ mcp_status casparian_commit_apply(casparian_commit *self, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
-    CASPARIAN_FAULT("commit");
+    FAULT_POINT("commit");
     if (self->is_database)
         st = load_database(self, err);
     if (st == MCP_OK)
         st = intent_rename(&self->intent, self->sink->dir_fd, err);
     if (st == MCP_OK && self->is_database) {
         st = casparian_duckdb_unmark(self->intent.database, self->intent.marker, err);
-        CASPARIAN_FAULT("commit");
+        FAULT_POINT("commit");
     }
     if (st == MCP_OK)
         intent_remove_stages(&self->intent, self->sink->dir_fd);

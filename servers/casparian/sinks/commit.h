@@ -16,7 +16,7 @@
  * From prepare to free a commit holds a lock of the folder (`_casparian/.lock`, and `<db>.lock` of
  * a database), so that jobs of several processes commit there one after the other.
  *
- * In a build with CAUSEWAY_FAULT_POINTS, CASPARIAN_FAULT=commit:N kills the process at the N-th
+ * In a build with CAUSEWAY_FAULT_POINTS, CAUSEWAY_FAULT=commit:N kills the process at the N-th
  * step of prepare and apply.
  *
  * Source: casparian's data model, 9.4 and 9.6.

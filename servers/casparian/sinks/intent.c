@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fault/fault.h"
 #include "mcp/json.h"
 #include "sinks/duckdb.h"
-#include "sinks/fault.h"
 #include "sinks/lock.h"
 #include "sinks/manifest.h"
 
@@ -151,10 +151,10 @@ mcp_status intent_rename(const intent *self, int dir_fd, mcp_error *err)
         if (renameat(dir_fd, pair->temporary, dir_fd, pair->final) != 0 &&
             !(errno == ENOENT && is_there(dir_fd, pair->final)))
             return mcp_error_errno(err, errno, "'%.100s' cannot get its name", pair->final);
-        CASPARIAN_FAULT("commit");
+        FAULT_POINT("commit");
     }
     mcp_status st = sync_folders(dir_fd, err);
-    CASPARIAN_FAULT("commit");
+    FAULT_POINT("commit");
     return st;
 }
 

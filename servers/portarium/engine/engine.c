@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "engine/step.h"
+#include "fault/fault.h"
 #include "mcp/clock.h"
-#include "store/fault.h"
 #include "thread/thread.h"
 
 enum { THREADS = 16, LEASE_MS = 60000, POLL_MS = 1000, GRACE_MS = 10000, LOOK_MAX = 200 };
@@ -85,7 +85,7 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
     stepping *self = data;
     portarium_run run;
     self->dispatches = (portarium_dispatches){ .executors = self->engine->options.executors };
-    PORTARIUM_FAULT("step-begun");
+    FAULT_POINT("step-begun");
     self->begun_mono_ms = mcp_clock_mono_ms();
     mcp_status st = portarium_run_load(&run, tx, self->run, err);
     if (st != MCP_OK)
@@ -98,12 +98,12 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
     else if (self->action)
         st = portarium_attempt_end(&run, self->action, self->fence, &self->result, tx, err);
     if (self->action)
-        PORTARIUM_FAULT("result-made");
+        FAULT_POINT("result-made");
     if (st == MCP_OK && self->engine->is_stopping)
         return portarium_run_due(&run, tx, 0, err); /* for the next process */
     if (st == MCP_OK)
         st = portarium_step(&run, tx, self->engine->options.lease_ms, &self->dispatches, err);
-    PORTARIUM_FAULT("step-made");
+    FAULT_POINT("step-made");
     return st;
 }
 
@@ -145,7 +145,7 @@ static void queue(portarium_engine *self, const stepping *of)
 {
     const portarium_dispatches *dispatches = &of->dispatches;
     for (size_t i = 0; i < dispatches->count; i++) {
-        PORTARIUM_FAULT("attempt-stored");
+        FAULT_POINT("attempt-stored");
         job *made = job_of(of->workspace, &dispatches->items[i]);
         if (!made)
             continue;
@@ -278,9 +278,9 @@ static void perform(portarium_engine *self, job *what, stepping *end)
         .deadline_mono_ms = what->deadline_mono_ms,
     };
     const portarium_stop stop = { .is_set = is_over, .data = what };
-    PORTARIUM_FAULT("dispatch-begun");
+    FAULT_POINT("dispatch-begun");
     executor->perform(&end->result, &call, &stop, end->arena, data);
-    PORTARIUM_FAULT("dispatch-done");
+    FAULT_POINT("dispatch-done");
 }
 
 /* What has waited for the database or was frozen for so long that its lease is over, or nearly, is
@@ -326,7 +326,7 @@ static void store(stepping *self)
         usleep(RESULT_PAUSE_US);
         st = portarium_commit(engine->committer, &as, step_work, self, &err);
     }
-    PORTARIUM_FAULT("result-stored");
+    FAULT_POINT("result-stored");
     begin_step(engine);
     step_ended(st, &err, self);
 }

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault/fault.h"
 #include "jobs/timers.h"
 #include "keys/canonical.h"
 #include "mcp/hash.h"
-#include "store/fault.h"
 
 enum { TIMER_ID_SIZE = 128, FIRE_ARENA = 16 << 20 };
 
@@ -73,7 +73,7 @@ static mcp_status fire_work(portarium_tx *tx, void *data, mcp_error *err)
     mcp_status st = jobs_timer_finish(tx->session, &self->timer->lease, err);
     if (st == MCP_OK)
         st = self->kind->work(tx, self->id, err);
-    PORTARIUM_FAULT("timer-made");
+    FAULT_POINT("timer-made");
     return st;
 }
 
@@ -104,11 +104,11 @@ static mcp_status fire(const jobs_timer *timer, void *data, mcp_error *err)
         .correlation_id = "scheduler",
     };
     what.id = end + 1;
-    PORTARIUM_FAULT("timer-begun");
+    FAULT_POINT("timer-begun");
     mcp_status st = as.workspace ? portarium_commit(self->committer, &as, fire_work, &what, err)
                                  : mcp_error_set(err, MCP_E_NOMEM, "no memory for a timer");
     mcp_arena_free(arena);
-    PORTARIUM_FAULT("timer-fired");
+    FAULT_POINT("timer-fired");
     return st == MCP_E_NOT_FOUND ? MCP_OK : st;
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault/fault.h"
 #include "mcp/hash.h"
-#include "store/fault.h"
 #include "store/tx.h"
 #include "thread/thread.h"
 
@@ -74,7 +74,7 @@ static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_
     while (portarium_next(rows, &st, err)) {
         bus_event event = event_of(rows);
         const char *kind = db_text_at(rows, 2, NULL), *run = db_text_at(rows, 5, NULL);
-        PORTARIUM_FAULT("feed-read");
+        FAULT_POINT("feed-read");
         st = bus_publish(self->events, workspace, &event, 1, err);
         wake(self, workspace, kind, db_text_at(rows, 3, NULL));
         wake(self, workspace, kind, "*");

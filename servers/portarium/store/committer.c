@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "db/group.h"
-#include "store/fault.h"
+#include "fault/fault.h"
 
 struct portarium_committer {
     db *database;
@@ -75,7 +75,7 @@ static command command_of(portarium_committer *self, const portarium_tx *as, por
 
 static void committed(const command *self)
 {
-    PORTARIUM_FAULT("committed");
+    FAULT_POINT("committed");
     if (self->owner->on_commit)
         self->owner->on_commit(self->tx.workspace, &self->tx.after, self->owner->data);
 }

@@ -68,7 +68,7 @@ export class Plane {
     /** Start it; `fault` is POINT:COUNT. */
     async start(fault) {
         const child = spawn(program, ['serve', '--port', '0', '--db', this.db.url, '--log-level', 'warning', '--evidence-key', path.join(this.dir, 'key')],
-            { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, PORTARIUM_LEASE_MS: String(LEASE_MS), ...(fault ? { PORTARIUM_FAULT: fault } : {}) } });
+            { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, CAUSEWAY_LEASE_MS: String(LEASE_MS), ...(fault ? { CAUSEWAY_FAULT: fault } : {}) } });
         const server = { child, base: null, log: '', gone: once(child, 'exit') };
         servers.push(server);
         child.stderr.setEncoding('utf8');

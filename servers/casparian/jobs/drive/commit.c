@@ -10,11 +10,11 @@
 
 #include <string.h>
 
+#include "fault/fault.h"
 #include "jobs/drive/input/inputs.h"
 #include "jobs/drive/journal.h"
 #include "jobs/drive/outputs.h"
 #include "jobs/drive/records.h"
-#include "jobs/state/fault.h"
 #include "mcp/clock.h"
 
 static const int64_t second_ns = 1000000000;
@@ -180,7 +180,7 @@ static mcp_status pass_guard(commit_task *self, mcp_error *err)
                                      self->manifest_sha256, &self->results, err);
     st = casparian_store_end(session, st, err);
     if (st == MCP_OK)
-        CASPARIAN_FAULT("guarded");
+        FAULT_POINT("guarded");
     return st;
 }
 
@@ -210,7 +210,7 @@ static mcp_status confirm(casparian_drive *drive, casparian_store *store,
         st = casparian_claim_end_in(session, claim, end, err);
     st = casparian_store_end(session, st, err);
     if (st == MCP_OK) {
-        CASPARIAN_FAULT("committed");
+        FAULT_POINT("committed");
         casparian_claim_audit(store, claim, end);
     }
     return st;
@@ -239,7 +239,7 @@ static mcp_status apply(commit_task *self, mcp_error *err)
         st = settle_own(self, &cause, err);
     if (st != MCP_OK)
         return st;
-    CASPARIAN_FAULT("renamed");
+    FAULT_POINT("renamed");
     const casparian_end end = { .state = CASPARIAN_JOB_COMPLETED,
                                 .progress = self->results.progress.buf.data,
                                 .manifest_sha256 = self->manifest_sha256 };
@@ -281,7 +281,7 @@ mcp_status casparian_drive_commit(casparian_drive *self, mcp_error *err)
         st = prepare(&task.commit, self, err);
     if (st != MCP_OK)
         return st;
-    CASPARIAN_FAULT("prepared");
+    FAULT_POINT("prepared");
     st = guard_and_apply(&task, err);
     casparian_commit_abort(task.commit); /* NULL once it was applied */
     return st;

@@ -17,13 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fault/fault.h"
 #include "guard/paths.h"
 #include "jobs/drive/input/hasher.h"
 #include "jobs/drive/input/inputs.h"
 #include "jobs/drive/journal.h"
 #include "jobs/drive/outputs.h"
 #include "jobs/state/events.h"
-#include "jobs/state/fault.h"
 #include "mcp/clock.h"
 
 enum {
@@ -504,7 +504,7 @@ mcp_status casparian_file_run(casparian_drive *self, casparian_input *input, mcp
     int64_t started_ms = mcp_clock_mono_ms();
     bool is_frozen = self->approval.id != NULL;
     int fd = -1;
-    CASPARIAN_FAULT("file-begun");
+    FAULT_POINT("file-begun");
     self->current = input;
     self->current_bytes = 0;
     mcp_status st = casparian_input_open(&fd, self->driver->roots, input->file.path, &cause);
@@ -519,6 +519,6 @@ mcp_status casparian_file_run(casparian_drive *self, casparian_input *input, mcp
     close(fd);
     input->duration_ms = mcp_clock_mono_ms() - started_ms;
     if (st == MCP_OK)
-        CASPARIAN_FAULT("file-done");
+        FAULT_POINT("file-done");
     return st;
 }

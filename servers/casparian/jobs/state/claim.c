@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fault/fault.h"
 #include "jobs/audit.h"
 #include "jobs/state/events.h"
-#include "jobs/state/fault.h"
 #include "jobs/state/job_row.h"
 #include "mcp/random.h"
 
@@ -45,7 +45,7 @@ mcp_status casparian_runner_name(char out[CASPARIAN_RUNNER_SIZE], mcp_error *err
 
 static int64_t lease_ms(const casparian_store *store)
 {
-    int64_t wanted = casparian_fault_lease_ms();
+    int64_t wanted = fault_lease_ms();
     if (wanted == 0)
         wanted = casparian_store_settings(store)->jobs.lease_ms;
     return wanted > 0 ? wanted : LEASE_MS;
@@ -148,7 +148,7 @@ mcp_status casparian_claim_take(casparian_claim *out, bool *found, casparian_sto
         return st;
     *found = count == 1;
     if (*found) {
-        CASPARIAN_FAULT("claimed");
+        FAULT_POINT("claimed");
         casparian_audit_job_line(
             store,
             &(casparian_audit_job){ .job = out->job, .action = "started", .status = "running" });

@@ -4,7 +4,6 @@
 #include "jobs/state/queue.h"
 
 #include "jobs/state/events.h"
-#include "jobs/state/fault.h"
 
 enum { MAX_QUEUED = 100, TIMEOUT_MS = 1800000 };
 

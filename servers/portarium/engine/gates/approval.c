@@ -9,8 +9,8 @@
 
 #include "engine/timers.h"
 #include "engine/work.h"
+#include "fault/fault.h"
 #include "model/identity.h"
-#include "store/fault.h"
 #include "store/journal.h"
 
 enum { SUMMARY_MAX = 400, HOUR_MS = 3600000 };
@@ -187,7 +187,7 @@ mcp_status portarium_approval_create(portarium_record *out, portarium_tx *tx,
         st = portarium_evidence_add(tx, &entry, err);
     if (st == MCP_OK)
         st = portarium_approval_event(&approval, tx, "ApprovalRequested", NULL, err);
-    PORTARIUM_FAULT("gate-made");
+    FAULT_POINT("gate-made");
     if (st == MCP_OK && out)
         *out = approval;
     return st;

@@ -8,7 +8,7 @@
 #include "engine/gate.h"
 #include "engine/timers.h"
 #include "engine/work.h"
-#include "store/fault.h"
+#include "fault/fault.h"
 #include "store/journal.h"
 
 enum { RESUBMITTERS = 64 }; /* people, and owners of agents */
@@ -414,7 +414,7 @@ mcp_status portarium_decide(portarium_decided *out, portarium_tx *tx,
         st = check_inputs(self, fields, err);
     if (st == MCP_OK)
         st = store_decision(self, err);
-    PORTARIUM_FAULT("decision-made");
+    FAULT_POINT("decision-made");
     if (st != MCP_OK)
         return st;
     return request->decision == PORTARIUM_DECISION_APPROVED &&

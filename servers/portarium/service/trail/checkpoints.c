@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "store/fault.h"
+#include "fault/fault.h"
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
@@ -166,7 +166,7 @@ mcp_status portarium_checkpoint_make(portarium_made_checkpoint *out, portarium_t
         st = portarium_checkpoint_tree(&opened, tx, err);
     if (st == MCP_OK && !out->note)
         st = make(out, opened, tx, err);
-    PORTARIUM_FAULT("checkpoint-made");
+    FAULT_POINT("checkpoint-made");
     if (st == MCP_OK && tree)
         *tree = opened;
     else

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "engine/secrets.h"
+#include "fault/fault.h"
 #include "fetch/egress.h"
 #include "fetch/fetch.h"
 #include "keys/canonical.h"
 #include "mcp/clock.h"
-#include "store/fault.h"
 #include "store/tx.h"
 #include "thread/thread.h"
 
@@ -236,7 +236,7 @@ static bool post(portarium_pump *self, const turn *what, const event *of)
                                     .should_stop = should_stop,
                                     .data = self };
     st = fetch_run(&result, self->client, &request, &err);
-    PORTARIUM_FAULT("webhook-posted");
+    FAULT_POINT("webhook-posted");
     bool is_received = st == MCP_OK && result.status >= 200 && result.status < 300;
     if (!is_received && !self->is_stopping)
         mcp_log_write(&self->settings->log, MCP_LOG_WARNING,
@@ -302,7 +302,7 @@ static mcp_status take_turn(portarium_pump *self, mcp_arena *arena, bool *found,
     st = end(session, st, err);
     if (st != MCP_OK || !*found)
         return st;
-    PORTARIUM_FAULT("webhook-taken");
+    FAULT_POINT("webhook-taken");
     int64_t delay_ms = deliver(self, &what, events, count);
     st = db_begin(&session, self->database, DB_WRITE, err);
     return st == MCP_OK ? end(session, give_back(&what, session, delay_ms, err), err) : st;

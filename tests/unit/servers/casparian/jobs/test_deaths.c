@@ -48,7 +48,7 @@ static bool dies_at(drive_rig *rig, const char *fault)
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        setenv("CASPARIAN_FAULT", fault, 1);
+        setenv("CAUSEWAY_FAULT", fault, 1);
         execl(own_path, own_path, "--die", rig->base.home, rig->root, (char *)NULL);
         _exit(99);
     }

@@ -69,7 +69,7 @@ static bool kill_at(const rig *rig, const char *uri, int step)
     snprintf(fault, sizeof fault, "commit:%d", step);
     pid_t child = fork();
     if (child == 0) {
-        setenv("CASPARIAN_FAULT", fault, 1);
+        setenv("CAUSEWAY_FAULT", fault, 1);
         execl(program, program, "job", rig->folder.path, uri, (char *)NULL);
         _exit(127);
     }

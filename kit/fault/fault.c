@@ -1,7 +1,7 @@
 /*
  * fault.c - the points at which tests kill the process, and the lease that they set.
  */
-#include "jobs/state/fault.h"
+#include "fault/fault.h"
 
 #ifdef CAUSEWAY_FAULT_POINTS
 #include <pthread.h>
@@ -22,7 +22,7 @@ static atomic_long left;
 
 static void read_environment(void)
 {
-    const char *text = getenv("CASPARIAN_FAULT");
+    const char *text = getenv("CAUSEWAY_FAULT");
     const char *colon = text ? strchr(text, ':') : NULL;
     if (!colon)
         return;
@@ -31,7 +31,7 @@ static void read_environment(void)
     left = strtol(colon + 1, NULL, 10);
 }
 
-void casparian_fault_reach(const char *point)
+void fault_reach(const char *point)
 {
     pthread_once(&is_read, read_environment);
     if (!armed || strlen(point) != armed_length || memcmp(point, armed, armed_length) != 0)
@@ -40,9 +40,9 @@ void casparian_fault_reach(const char *point)
         kill(getpid(), SIGKILL);
 }
 
-int casparian_fault_lease_ms(void)
+int fault_lease_ms(void)
 {
-    const char *text = getenv("CASPARIAN_LEASE_MS");
+    const char *text = getenv("CAUSEWAY_LEASE_MS");
     long value = text ? strtol(text, NULL, 10) : 0;
     return value > 0 && value <= LEASE_MAX_MS ? (int)value : 0;
 }
