@@ -237,9 +237,10 @@ static void add_event_data(struct casparian_evtx_rows *rows, struct casparian_tr
     for (const struct casparian_node *node = data->children; node; node = node->next) {
         const struct casparian_node *name = casparian_node_find(node->attributes, "Name");
         bool is_data = node->name.length == 4 && memcmp(node->name.bytes, "Data", 4) == 0;
-        if (count < DATA_MAX && ((name && name->text.length > 0) || !is_data))
-            named[count++] = (struct datum){ name && is_data ? name->text : node->name, count,
-                                             node };
+        if (count < DATA_MAX && ((name && name->text.length > 0) || !is_data)) {
+            named[count] = (struct datum){ name && is_data ? name->text : node->name, count, node };
+            count++;
+        }
     }
     if (count > 0)
         qsort(named, count, sizeof *named, by_key);
