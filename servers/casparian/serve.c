@@ -97,8 +97,8 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
     setup->options.data = setup->features.data = app;
     setup->options.allow_write = true; /* permissions decide */
     setup->features.tools = casparian_tool_rows(setup->arena);
-    setup->features.files = casparian_tool_files(casparian_files, setup->arena);
-    if (!setup->features.tools || !setup->features.files)
+    setup->features.files = casparian_files;
+    if (!setup->features.tools)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tools");
     self->opened = casparian_app_open(app, setup->line,
                                       CASPARIAN_NEEDS_HOME | CASPARIAN_NEEDS_AUDIT |

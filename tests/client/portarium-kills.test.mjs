@@ -16,7 +16,10 @@ import { Sink } from './support/portarium-sink.mjs';
 const IN_FLIGHT = 16, STARTED = 20;
 const KILLS = Math.ceil(Number(process.env.PORTARIUM_KILLS ?? 40) / 2);
 
-/** How often a point may be passed before it kills, at most; "-made" is before its commit, "-stored" after it. */
+/**
+ * How often a point may be passed before it kills, at most; "-made" is before its commit, "-stored"
+ * after it.
+ */
 const POINTS = {
     'step-begun': 40, 'step-made': 40, 'attempt-stored': 10, 'dispatch-begun': 10, 'dispatch-done': 10, 'result-made': 10,
     'result-stored': 10, 'gate-made': 3, 'decision-made': 4, committed: 60, 'timer-begun': 1, 'timer-made': 1, 'timer-fired': 1,

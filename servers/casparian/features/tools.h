@@ -8,7 +8,6 @@
 #define CASPARIAN_FEATURES_TOOLS_H
 
 #include "gateway/request.h"
-#include "mcp/files.h"
 
 /** Ended by a row without a name. */
 extern const casparian_tool casparian_tools[];
@@ -38,9 +37,5 @@ casparian_handler casparian_quarantine_summary_tool;
 
 /** Make the library's table of the tools, in the arena. @return NULL: no memory */
 const mcp_tool *casparian_tool_rows(mcp_arena *arena);
-
-/** Make the table of files without those of tools that have no row, in the arena. @return NULL: no
- *  memory */
-const mcp_file *casparian_tool_files(const mcp_file *all, mcp_arena *arena);
 
 #endif

@@ -3,9 +3,7 @@
  */
 #include "jobs/drive/input/inputs.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +14,7 @@
 #include "files/glob.h"
 #include "guard/canonical.h"
 #include "guard/named.h"
-
-enum { DEPTH_MAX = 64 };
+#include "guard/walk.h"
 
 static mcp_status no_memory(mcp_error *err)
 {
@@ -86,7 +83,8 @@ static mcp_status compile(lister *self, mcp_error *err)
     return st;
 }
 
-static mcp_status add(lister *self, const char *path, const struct stat *what, mcp_error *err)
+static mcp_status add(lister *self, const char *path, const casparian_job_file *file,
+                      mcp_error *err)
 {
     if (self->count == CASPARIAN_MAX_FILES)
         return mcp_error_set(err, MCP_E_LIMIT,
@@ -105,126 +103,67 @@ static mcp_status add(lister *self, const char *path, const struct stat *what, m
     const char *copy = mcp_arena_strdup(self->arena, path);
     if (!copy)
         return no_memory(err);
-    self->files[self->count++] = (casparian_job_file){
-        .path = copy,
-        .size = what->st_size,
-        .mtime_ns = (int64_t)what->st_mtim.tv_sec * 1000000000 + what->st_mtim.tv_nsec,
-        .inode = (int64_t)what->st_ino,
-    };
+    self->files[self->count] = *file;
+    self->files[self->count++].path = copy;
     return MCP_OK;
 }
 
-/* A link counts where it leads to a regular file below a root. */
-static bool follow(const lister *self, const char *path, struct stat *what)
+/* Nothing that is hidden; in files, what a glob fits. */
+static bool wants(void *data, const char *relative, const char *name, bool is_dir)
 {
-    int fd = -1;
-    if (casparian_input_open(&fd, self->roots, path, NULL) != MCP_OK)
-        return false;
-    bool is_file = fstat(fd, what) == 0 && S_ISREG(what->st_mode);
-    close(fd);
-    return is_file;
+    return name[0] != '.' && (is_dir || fits(data, relative));
 }
 
-static mcp_status list_folder(lister *self, int folder, char *path, size_t base, int depth,
-                              mcp_error *err);
-
-/* `path` is that of the entry; its part from `base` is relative to the input. */
-static mcp_status list_entry(lister *self, int folder, const char *name, char *path, size_t base,
-                             int depth, mcp_error *err)
+/* `dir_fd` is the input, a folder, and `canonical` its path without links. */
+static mcp_status list_folder(lister *self, int dir_fd, const char *canonical, mcp_error *err)
 {
-    struct stat what;
-    if (fstatat(folder, name, &what, AT_SYMLINK_NOFOLLOW) != 0)
-        return MCP_OK; /* it has vanished */
-    if (S_ISDIR(what.st_mode) && depth < DEPTH_MAX && guard_allows(self->roots, path)) {
-        int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return fd >= 0 ? list_folder(self, fd, path, base, depth + 1, err) : MCP_OK;
+    const guard_walk_options options = { .guard = self->roots,
+                                         .dir_fd = dir_fd,
+                                         .path = canonical,
+                                         .is_recursive = true,
+                                         .wants = wants,
+                                         .data = self };
+    const char *input = self->listing->input;
+    const char *between = input[strlen(input) - 1] == '/' ? "" : "/";
+    const guard_entry *entry = NULL;
+    guard_walk *walk = NULL;
+    char path[PATH_MAX];
+    mcp_status st = guard_walk_new(&walk, &options, err);
+    if (st == MCP_OK)
+        st = guard_walk_next(&entry, walk, err);
+    while (st == MCP_OK && entry && self->count < self->max) {
+        const casparian_job_file file = { .size = entry->size,
+                                          .mtime_ns = entry->mtime_ns,
+                                          .inode = (int64_t)entry->inode };
+        int length = snprintf(path, sizeof path, "%s%s%s", input, between, entry->relative);
+        if (length < (int)sizeof path)
+            st = add(self, path, &file, err);
+        if (st == MCP_OK)
+            st = guard_walk_next(&entry, walk, err);
     }
-    bool is_file = S_ISREG(what.st_mode);
-    if (!is_file && !S_ISLNK(what.st_mode))
-        return MCP_OK;
-    if (!fits(self, path + base) || (!is_file && !follow(self, path, &what)))
-        return MCP_OK;
-    return add(self, path, &what, err);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void free_names(char **names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-/* The names of a folder that are not hidden, sorted; the caller's. Takes the descriptor. */
-static mcp_status read_names(char ***out, size_t *count, int folder, mcp_error *err)
-{
-    size_t room = 64;
-    size_t read = 0;
-    DIR *all = fdopendir(folder);
-    char **names = malloc(room * sizeof *names);
-    if (!all || !names) {
-        if (all)
-            closedir(all);
-        else
-            close(folder);
-        free(names);
-        return no_memory(err);
-    }
-    bool has_memory = true;
-    for (const struct dirent *entry = readdir(all); entry && has_memory; entry = readdir(all)) {
-        if (entry->d_name[0] == '.')
-            continue;
-        if (read == room) {
-            char **more = realloc(names, 2 * room * sizeof *names);
-            has_memory = more != NULL;
-            names = more ? more : names;
-            room = more ? 2 * room : room;
-        }
-        if (has_memory)
-            names[read] = strdup(entry->d_name);
-        has_memory = has_memory && names[read];
-        read += has_memory;
-    }
-    closedir(all);
-    if (!has_memory) {
-        free_names(names, read);
-        return no_memory(err);
-    }
-    qsort(names, read, sizeof names[0], by_name);
-    *out = names;
-    *count = read;
-    return MCP_OK;
-}
-
-/* Takes the descriptor. */
-static mcp_status list_folder(lister *self, int folder, char *path, size_t base, int depth,
-                              mcp_error *err)
-{
-    size_t length = strlen(path);
-    char **names = NULL;
-    size_t count = 0;
-    int held = dup(folder); /* read_names closes its own */
-    mcp_status st = held >= 0 ? read_names(&names, &count, folder, err)
-                              : mcp_error_errno(err, errno, "'%.150s'", path);
-    if (held < 0)
-        close(folder);
-    for (size_t i = 0; st == MCP_OK && i < count && self->count < self->max; i++) {
-        if (length + 1 + strlen(names[i]) >= PATH_MAX)
-            continue;
-        snprintf(path + length, PATH_MAX - length, "%s%s", path[length - 1] == '/' ? "" : "/",
-                 names[i]);
-        st = list_entry(self, held, names[i], path, base, depth, err);
-        path[length] = '\0';
-    }
-    if (st == MCP_OK || count > 0)
-        free_names(names, count);
-    if (held >= 0)
-        close(held);
+    guard_walk_free(walk);
     return st;
+}
+
+static mcp_status list_file(lister *self, mcp_error *err)
+{
+    const char *path = self->listing->input;
+    struct stat what;
+    int fd = -1;
+    mcp_status st = casparian_input_open(&fd, self->roots, path, err);
+    if (st != MCP_OK)
+        return st;
+    if (fstat(fd, &what) != 0)
+        st = mcp_error_errno(err, errno, "'%.150s'", path);
+    close(fd);
+    if (st != MCP_OK)
+        return st;
+    const casparian_job_file file = {
+        .size = what.st_size,
+        .mtime_ns = (int64_t)what.st_mtim.tv_sec * 1000000000 + what.st_mtim.tv_nsec,
+        .inode = (int64_t)what.st_ino,
+    };
+    return add(self, path, &file, err);
 }
 
 static int by_path(const void *a, const void *b)
@@ -236,22 +175,14 @@ static int by_path(const void *a, const void *b)
 
 static mcp_status list_input(lister *self, mcp_error *err)
 {
-    char path[PATH_MAX];
-    struct stat what;
+    const char *canonical = NULL;
     int fd = -1;
-    mcp_status st = guard_open_dir(&fd, NULL, self->roots, self->listing->input, self->arena, NULL);
-    snprintf(path, sizeof path, "%s", self->listing->input);
-    if (st == MCP_OK) {
-        size_t length = strlen(path);
-        return list_folder(self, fd, path, length + (path[length - 1] != '/'), 0, err);
-    }
-    st = casparian_input_open(&fd, self->roots, path, err);
-    if (st != MCP_OK)
-        return st;
-    if (fstat(fd, &what) != 0)
-        st = mcp_error_errno(err, errno, "'%.150s'", path);
+    if (guard_open_dir(&fd, &canonical, self->roots, self->listing->input, self->arena, NULL) !=
+        MCP_OK)
+        return list_file(self, err);
+    mcp_status st = list_folder(self, fd, canonical, err);
     close(fd);
-    return st == MCP_OK ? add(self, path, &what, err) : st;
+    return st;
 }
 
 mcp_status casparian_inputs_list(casparian_job_file **out, size_t *count, const guard *roots,
