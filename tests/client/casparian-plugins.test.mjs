@@ -142,7 +142,9 @@ describe('what was imported', () => {
     test('is plugin_modified once its files are others', async () => {
         succeed('plugin', 'import', 'words');
         fs.appendFileSync(path.join(installed(), 'words.py'), '# altered\n');
-        fail(FAILED, /not what was imported/, 'run', 'words', 'in');
+        fail(REFUSED, /not what was imported[^]*TRY: .*casparian plugin import/, 'run', 'words', 'in');
+        const refused = self.cli(['run', 'words', 'in', '--json']);
+        assert.equal(refused.json.error.code, 'plugin_modified');
         const server = await serve(self);
         const error = await server.refuse('preview', { plugin_ref: 'words', files: ['in/a.txt'] });
         await server.close();

@@ -50,6 +50,8 @@ typedef struct casparian_app {
     guard_rate *rate, *expensive_rate;
     const casparian_tool *tools; /* ended by a row without a name; NULL: a command of the shell */
     const mcp_file *files;       /* the embedded ones */
+    struct casparian_shell_failure *failure; /* shell/shell.h: receives more than a status says of
+                                                a command; NULL: a server */
     mcp_log log;
     bool (*is_over)(void *data); /* of waits: casparian_request_is_over */
 } casparian_app;
@@ -57,7 +59,7 @@ typedef struct casparian_app {
 /**
  * Read the settings and open the parts.
  *
- * @param app   zero, except for `tools`, `files`, `log` and `is_over`; close it also after a failure
+ * @param app   zero, except for `tools`, `files`, `failure`, `log` and `is_over`; close it also after a failure
  * @param line  has the options --home and --config, and others that settings are overridden by
  * @param parts enum casparian_parts
  * @return MCP_OK; statuses of casparian_config_open; MCP_E_PARAMS, MCP_E_NOT_FOUND, MCP_E_DENIED,

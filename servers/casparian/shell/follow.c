@@ -12,7 +12,8 @@
 #include "gateway/user.h"
 #include "jobs/runner.h"
 #include "mcp/clock.h"
-#include "shell/print.h"
+#include "shell/report.h"
+#include "shell/shell.h"
 
 enum { LOOK_MS = 50, DETAIL_SIZE = 96 };
 
@@ -102,6 +103,22 @@ mcp_status casparian_shell_follow_to(casparian_job *job, casparian_app *app, con
     return st;
 }
 
+/* Where the code of the job is one of commands, it decides the exit status. */
+static mcp_status fail(casparian_app *app, const casparian_job *job, mcp_error *err)
+{
+    mcp_status st = mcp_error_set(err, MCP_E_STOPPED, "job %" PRId64 " %s: %s", job->id,
+                                  casparian_job_state_text(job->state),
+                                  job->error_message ? job->error_message : "no reason is known");
+    casparian_code code = job->error_code ? casparian_code_find(job->error_code)
+                                          : CASPARIAN_CODE_INTERNAL;
+    *app->failure = (casparian_shell_failure){
+        .code = code == CASPARIAN_CODE_INTERNAL ? CASPARIAN_CODE_FAILED : code,
+        .message = mcp_arena_strdup(app->arena, err->message),
+        .is_answered = true,
+    };
+    return st;
+}
+
 mcp_status casparian_shell_follow(casparian_app *app, const cli_line *line, int64_t id,
                                   mcp_error *err)
 {
@@ -115,10 +132,8 @@ mcp_status casparian_shell_follow(casparian_app *app, const cli_line *line, int6
     casparian_job_write(&out.json, &job);
     st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
-        casparian_shell_document(cli_out(line), answer);
+        st = casparian_shell_report(line, answer, app->arena, err);
     if (st == MCP_OK && job.state != CASPARIAN_JOB_COMPLETED)
-        st = mcp_error_set(err, MCP_E_STOPPED, "job %" PRId64 " %s: %s", id,
-                           casparian_job_state_text(job.state),
-                           job.error_message ? job.error_message : "no reason is known");
+        st = fail(app, &job, err);
     return st;
 }

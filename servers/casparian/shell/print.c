@@ -141,12 +141,24 @@ void casparian_shell_document(FILE *stream, const mcp_json *value)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* "a, b", and nothing for an empty array. */
+static void append_items(mcp_buf *out, const mcp_json *array)
+{
+    for (size_t i = 0; i < mcp_json_count(array); i++) {
+        if (i > 0)
+            mcp_buf_puts(out, ", ");
+        casparian_shell_line(out, mcp_json_item(array, i));
+    }
+}
+
 /* Cells are texts one after the other in `room`, each with its NUL. */
 static void append_cell(mcp_buf *room, const mcp_json *value)
 {
     mcp_buf text;
     mcp_buf_init(&text, ANSWER_MAX);
-    if (value && !mcp_json_is_null(value))
+    if (mcp_json_is_array(value))
+        append_items(&text, value);
+    else if (value && !mcp_json_is_null(value))
         casparian_shell_line(&text, value);
     size_t length = text.length;
     if (length > CELL_MAX) {

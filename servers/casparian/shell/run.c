@@ -141,9 +141,16 @@ static mcp_status prepare(order *self, casparian_app *app, const char *plugin, m
     if (st == MCP_OK)
         st = casparian_driver_prepare(&self->work, &problem, app->driver, app->arena, &self->how,
                                       err);
-    if (st != MCP_OK && problem.nearest[0])
-        return mcp_error_set(err, st, "there is no plugin '%.60s'; the nearest is %.60s", plugin,
-                             problem.nearest[0]);
+    if (st == MCP_OK || !problem.code)
+        return st;
+    *app->failure = (casparian_shell_failure){
+        .code = casparian_code_find(problem.code),
+        .message = mcp_arena_strdup(app->arena, err->message),
+        .suggestions = { problem.nearest[0]
+                             ? mcp_arena_printf(app->arena, "%.60s, the nearest name",
+                                                problem.nearest[0])
+                             : problem.suggestion },
+    };
     return st;
 }
 

@@ -27,13 +27,15 @@ int casparian_shell_open(casparian_app *app, const cli_line *line, unsigned part
 
 int casparian_shell_run(const cli_line *line, unsigned parts, casparian_shell_work *work)
 {
-    casparian_app app = { .files = casparian_files };
+    casparian_shell_failure failure = { .message = NULL };
+    casparian_app app = { .files = casparian_files, .failure = &failure };
     mcp_error err = MCP_ERROR_INIT;
     int exit_status = casparian_shell_open(&app, line, parts);
     if (exit_status == CASPARIAN_EXIT_DONE) {
         mcp_status st = work(&app, line, &err);
         if (st != MCP_OK)
-            exit_status = casparian_shell_fail_status(line, st, &err);
+            exit_status = failure.message ? casparian_shell_fail(line, &failure)
+                                          : casparian_shell_fail_status(line, st, &err);
     }
     casparian_app_close(&app);
     return exit_status;
@@ -61,7 +63,7 @@ int casparian_shell_fail(const cli_line *line, const casparian_shell_failure *fa
     fprintf(cli_err(line), "error: %s\n", failure->message);
     for (size_t i = 0; i < 4 && failure->suggestions[i]; i++)
         fprintf(cli_err(line), "TRY: %s\n", failure->suggestions[i]);
-    if (cli_flag(line, "json")) {
+    if (cli_flag(line, "json") && !failure->is_answered) {
         mcp_buf_init(&text, ERROR_MAX);
         mcp_json_writer_init(&json, &text);
         write_failure(&json, failure);

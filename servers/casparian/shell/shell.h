@@ -28,7 +28,8 @@ int casparian_shell_open(casparian_app *app, const cli_line *line, unsigned part
 /** What a command does with its open app. */
 typedef mcp_status casparian_shell_work(casparian_app *app, const cli_line *line, mcp_error *err);
 
-/** Open the home and the parts, do the work, close, and print a failure. @return the exit status */
+/** Open the home and the parts, do the work, close, and print a failure: app->failure where the
+ *  work has set its message, else the status. @return the exit status */
 int casparian_shell_run(const cli_line *line, unsigned parts, casparian_shell_work *work);
 
 /** One failure of a command. Texts may be NULL, but for the message. */
@@ -37,6 +38,7 @@ typedef struct casparian_shell_failure {
     const char *message;
     const char *context;        /* what it was about */
     const char *suggestions[4]; /* what to try, ended by NULL */
+    bool is_answered;           /* the answer was printed as JSON: no error follows it there */
 } casparian_shell_failure;
 
 /**

@@ -2,6 +2,7 @@
  * sources.c - casparian scan, source, rule, tag, untag and files: folders, their files, and tags.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,8 @@ const cli_option casparian_scan_flags[] = {
       .help = "hash the contents" },
     { .name = "register", .type = CLI_STRING, .argument = "NAME",
       .help = "keep the directory as a source of this name, and its files" },
+    { .name = "tag", .type = CLI_STRING, .argument = "TAG",
+      .help = "register the files, and give each this tag" },
     { 0 },
 };
 
@@ -74,6 +77,13 @@ static mcp_status resolve(const char **out, const char *path, mcp_arena *arena, 
     return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
 }
 
+/* The name that a folder gives its source. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash[1] ? slash + 1 : "root";
+}
+
 /* ---- walking --------------------------------------------------------------------------------- */
 
 /* What is looked for, and what is done with it. */
@@ -83,16 +93,31 @@ typedef struct search {
     guard *roots;
     guard_named start;
     casparian_scan *scan;
+    casparian_glob *all;              /* what the scan is given: the globs judge below */
     casparian_glob *globs[GLOBS_MAX]; /* a file must match one of them; none: all */
     size_t glob_count;
     int64_t files, bytes;
+    const char *tag; /* for every file, by hand; NULL: none */
+    bool is_scan;    /* the line has the options of casparian scan */
 } search;
+
+/* One line for a person, or the answer as JSON. Ends the answer. */
+static mcp_status tell(casparian_shell_answer *out, casparian_app *app, const cli_line *line,
+                       const char *words, mcp_error *err)
+{
+    const mcp_json *answer = NULL;
+    mcp_status st = casparian_shell_answer_end(out, &answer, line, app->arena, err);
+    if (st == MCP_OK && answer && !cli_flag(line, "quiet"))
+        fprintf(cli_out(line), "%s\n", words ? words : "no memory");
+    return st;
+}
 
 static void close_search(search *self)
 {
     casparian_scan_free(self->scan);
     for (size_t i = 0; i < self->glob_count; i++)
         casparian_glob_free(self->globs[i]);
+    casparian_glob_free(self->all);
     if (self->start.fd > 0)
         close(self->start.fd);
     guard_free(self->roots);
@@ -123,11 +148,9 @@ static mcp_status add_globs(search *self, mcp_error *err)
     return st;
 }
 
-/* @param is_scan the line has the options of casparian scan */
-static mcp_status open_search(search *self, const char *path, bool is_scan, mcp_error *err)
+static mcp_status open_search(search *self, const char *path, mcp_error *err)
 {
     const char *real = NULL;
-    casparian_glob *all = NULL;
     mcp_status st = resolve(&real, path, self->app->arena, err);
     const char *top = st == MCP_OK ? "/" : NULL;
     if (st == MCP_OK)
@@ -135,39 +158,30 @@ static mcp_status open_search(search *self, const char *path, bool is_scan, mcp_
     if (st == MCP_OK)
         st = guard_open_named(&self->start, NULL, self->roots, real, GUARD_FILES | GUARD_DIRS,
                               self->app->arena, err);
-    if (st == MCP_OK && is_scan)
+    if (st == MCP_OK && self->is_scan)
         st = add_globs(self, err);
-    if (st == MCP_OK && self->glob_count == 0)
-        st = add_glob(self, NULL, err);
     if (st == MCP_OK)
-        st = casparian_glob_new(&all, NULL, err);
+        st = casparian_glob_new(&self->all, NULL, err);
     if (st != MCP_OK)
         return st;
     casparian_scan_options options = { .guard = self->roots,
                                        .start = &self->start,
-                                       .glob = self->glob_count == 1 ? self->globs[0] : all,
-                                       .is_recursive = !is_scan ||
+                                       .glob = self->all,
+                                       .is_recursive = !self->is_scan ||
                                                        !cli_flag(self->line, "no-recursive") };
-    if (is_scan) {
+    if (self->is_scan) {
         options.depth_max = (int)cli_int(self->line, "depth", 0);
         casparian_hash_mode_read(&options.hash_mode, cli_string(self->line, "hash"));
     }
-    if (self->glob_count == 1) {
-        casparian_glob_free(all);
-        return casparian_scan_new(&self->scan, &options, err);
-    }
-    st = casparian_scan_new(&self->scan, &options, err);
-    if (self->glob_count < GLOBS_MAX)
-        self->globs[self->glob_count++] =
-            all; /* matches everything, so it is not asked: see wants */
-    return st;
+    return casparian_scan_new(&self->scan, &options, err);
 }
 
 static bool wants(const search *self, const casparian_scan_file *file)
 {
-    size_t count = self->glob_count > 1 ? self->glob_count - 1 : self->glob_count;
-    bool matches = false;
-    for (size_t i = 0; i < count && !matches; i++)
+    if (!self->is_scan)
+        return true;
+    bool matches = self->glob_count == 0;
+    for (size_t i = 0; i < self->glob_count && !matches; i++)
         matches = casparian_glob_matches(self->globs[i], file->relative);
     return matches && file->size >= cli_int(self->line, "min-size", 0) &&
            file->size <= cli_int(self->line, "max-size", INT64_MAX);
@@ -191,6 +205,8 @@ static mcp_status register_files(search *self, const casparian_source *source, c
     const casparian_scan_file *file = NULL;
     mcp_status st = casparian_scan_next(&file, self->scan, err);
     for (; st == MCP_OK && file; st = casparian_scan_next(&file, self->scan, err)) {
+        if (!wants(self, file))
+            continue;
         const casparian_found found = { .path = file->path,
                                         .relative = file->relative,
                                         .name = file->name,
@@ -199,6 +215,7 @@ static mcp_status register_files(search *self, const casparian_source *source, c
                                         .device = file->device,
                                         .inode = file->inode,
                                         .hash = file->hash[0] ? file->hash : NULL,
+                                        .tag = self->tag,
                                         .rule = rule_of(source, globs, file->relative) };
         self->files++;
         self->bytes += file->size;
@@ -219,7 +236,7 @@ static mcp_status sync_source(search *self, const casparian_source *source, mcp_
     for (size_t i = 0; st == MCP_OK && i < source->rule_count; i++)
         st = casparian_glob_new(&globs[i], source->rules[i].pattern, err);
     if (st == MCP_OK)
-        st = casparian_sync_begin(&sync, self->app->store, source->id, err);
+        st = casparian_sync_begin(&sync, self->app->store, source->id, !self->is_scan, err);
     if (st == MCP_OK)
         st = register_files(self, source, sync, globs, err);
     st = casparian_sync_end(sync, st, NULL, err);
@@ -281,6 +298,20 @@ static mcp_status scan_open(search *self, mcp_error *err)
     return st;
 }
 
+static mcp_status tell_found(const search *self, const char *source, mcp_error *err)
+{
+    casparian_shell_answer out;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_string(&out.json, "source", source);
+    mcp_write_member_int(&out.json, "file_count", self->files);
+    mcp_write_member_int(&out.json, "total_size", self->bytes);
+    return tell(&out, self->app, self->line,
+                mcp_arena_printf(self->app->arena,
+                                 "%" PRId64 " files, %" PRId64 " bytes in source %s", self->files,
+                                 self->bytes, source),
+                err);
+}
+
 static mcp_status scan_and_register(search *self, const char *name, mcp_error *err)
 {
     casparian_source source;
@@ -295,19 +326,24 @@ static mcp_status scan_and_register(search *self, const char *name, mcp_error *e
         st = mcp_error_set(err, MCP_E_EXISTS, "the source '%.100s' is '%.200s'", name, source.path);
     if (st == MCP_OK)
         st = sync_source(self, &source, err);
-    if (st == MCP_OK)
-        fprintf(cli_out(self->line), "%lld files, %lld bytes in source %s\n",
-                (long long)self->files, (long long)self->bytes, name);
-    return st;
+    return st == MCP_OK ? tell_found(self, name, err) : st;
+}
+
+/* Whether files are to be registered: with a tag by hand they are, too. */
+static bool registers(const cli_line *line)
+{
+    return cli_string(line, "register") || cli_string(line, "tag");
 }
 
 static mcp_status scan(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     const char *name = cli_string(line, "register");
-    search self = { .app = app, .line = line };
-    mcp_status st = open_search(&self, cli_argument(line, 0), true, err);
-    if (st == MCP_OK)
-        st = name ? scan_and_register(&self, name, err) : scan_open(&self, err);
+    search self = { .app = app, .line = line, .is_scan = true, .tag = cli_string(line, "tag") };
+    mcp_status st = open_search(&self, cli_argument(line, 0), err);
+    if (st == MCP_OK && registers(line))
+        st = scan_and_register(&self, name ? name : last_part(self.start.path), err);
+    else if (st == MCP_OK)
+        st = scan_open(&self, err);
     close_search(&self);
     return st;
 }
@@ -315,11 +351,23 @@ static mcp_status scan(casparian_app *app, const cli_line *line, mcp_error *err)
 int casparian_command_scan(const cli_line *line, void *data)
 {
     (void)data;
-    return casparian_shell_run(line, cli_string(line, "register") ? CASPARIAN_NEEDS_STORE : 0,
-                               scan);
+    return casparian_shell_run(line, registers(line) ? CASPARIAN_NEEDS_STORE : 0, scan);
 }
 
 /* ---- sources --------------------------------------------------------------------------------- */
+
+/* @param source NULL: the rule stands in its source */
+static void write_rule(mcp_json_writer *json, const casparian_rule *rule, const char *source)
+{
+    mcp_write_object(json);
+    mcp_write_member_int(json, "id", rule->id);
+    if (source)
+        mcp_write_member_string(json, "source", source);
+    mcp_write_member_string(json, "pattern", rule->pattern);
+    mcp_write_member_string(json, "tag", rule->tag);
+    mcp_write_member_int(json, "priority", rule->priority);
+    mcp_write_end(json);
+}
 
 static void write_source(mcp_json_writer *json, const casparian_source *source)
 {
@@ -332,14 +380,8 @@ static void write_source(mcp_json_writer *json, const casparian_source *source)
     mcp_write_member_int(json, "tagged_count", source->tagged_count);
     casparian_write_time(json, "last_scan_at", source->last_scan_ms);
     mcp_write_member_array(json, "rules");
-    for (size_t i = 0; i < source->rule_count; i++) {
-        mcp_write_object(json);
-        mcp_write_member_int(json, "id", source->rules[i].id);
-        mcp_write_member_string(json, "pattern", source->rules[i].pattern);
-        mcp_write_member_string(json, "tag", source->rules[i].tag);
-        mcp_write_member_int(json, "priority", source->rules[i].priority);
-        mcp_write_end(json);
-    }
+    for (size_t i = 0; i < source->rule_count; i++)
+        write_rule(json, &source->rules[i], NULL);
     mcp_write_end(json);
     mcp_write_end(json);
 }
@@ -383,16 +425,27 @@ int casparian_command_source_list(const cli_line *line, void *data)
 static mcp_status add_source(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     const char *name = cli_string(line, "name"), *path = NULL;
+    casparian_shell_answer out;
+    casparian_source source;
     int64_t id = 0;
     mcp_status st = resolve(&path, cli_argument(line, 0), app->arena, err);
     if (st != MCP_OK)
         return st;
     if (!name)
-        name = strrchr(path, '/') + 1;
+        name = last_part(path);
     st = casparian_source_register(&id, app->store, name, path, err);
     if (st == MCP_OK)
-        fprintf(cli_out(line), "source %lld %s\n", (long long)id, name);
-    return st;
+        st = casparian_source_find(&source, app->store, app->arena, name, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_name(&out.json, "source");
+    write_source(&out.json, &source);
+    return tell(&out, app, line,
+                mcp_arena_printf(app->arena,
+                                 "source %" PRId64 " %s; casparian source sync %s finds its files",
+                                 id, name, name),
+                err);
 }
 
 int casparian_command_source_add(const cli_line *line, void *data)
@@ -427,10 +480,18 @@ int casparian_command_source_show(const cli_line *line, void *data)
 
 static mcp_status remove_source(casparian_app *app, const cli_line *line, mcp_error *err)
 {
+    casparian_shell_answer out;
     casparian_source source;
     mcp_status st = casparian_source_find(&source, app->store, app->arena, cli_argument(line, 0),
                                           err);
-    return st == MCP_OK ? casparian_source_remove(app->store, source.id, err) : st;
+    if (st == MCP_OK)
+        st = casparian_source_remove(app->store, source.id, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_string(&out.json, "removed", source.name);
+    return tell(&out, app, line,
+                mcp_arena_printf(app->arena, "source %s is forgotten", source.name), err);
 }
 
 int casparian_command_source_remove(const cli_line *line, void *data)
@@ -446,12 +507,11 @@ static mcp_status sync_one(casparian_app *app, const cli_line *line, mcp_error *
     mcp_status st = casparian_source_find(&source, app->store, app->arena, cli_argument(line, 0),
                                           err);
     if (st == MCP_OK)
-        st = open_search(&self, source.path, false, err);
+        st = open_search(&self, source.path, err);
     if (st == MCP_OK)
         st = sync_source(&self, &source, err);
     if (st == MCP_OK)
-        fprintf(cli_out(line), "%lld files, %lld bytes\n", (long long)self.files,
-                (long long)self.bytes);
+        st = tell_found(&self, source.name, err);
     close_search(&self);
     return st;
 }
@@ -463,19 +523,6 @@ int casparian_command_source_sync(const cli_line *line, void *data)
 }
 
 /* ---- rules and tags -------------------------------------------------------------------------- */
-
-static void write_rules_of(mcp_json_writer *json, const casparian_source *source)
-{
-    for (size_t i = 0; i < source->rule_count; i++) {
-        mcp_write_object(json);
-        mcp_write_member_int(json, "id", source->rules[i].id);
-        mcp_write_member_string(json, "source", source->name);
-        mcp_write_member_string(json, "pattern", source->rules[i].pattern);
-        mcp_write_member_string(json, "tag", source->rules[i].tag);
-        mcp_write_member_int(json, "priority", source->rules[i].priority);
-        mcp_write_end(json);
-    }
-}
 
 static mcp_status list_rules(casparian_app *app, const cli_line *line, mcp_error *err)
 {
@@ -496,7 +543,8 @@ static mcp_status list_rules(casparian_app *app, const cli_line *line, mcp_error
     casparian_shell_answer_begin(&out);
     mcp_write_member_array(&out.json, "rules");
     for (size_t i = 0; i < count; i++)
-        write_rules_of(&out.json, &sources[i]);
+        for (size_t r = 0; r < sources[i].rule_count; r++)
+            write_rule(&out.json, &sources[i].rules[r], sources[i].name);
     mcp_write_end(&out.json);
     st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     if (st != MCP_OK || !answer)
@@ -514,6 +562,7 @@ int casparian_command_rule_list(const cli_line *line, void *data)
 static mcp_status add_rule(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     const char *name = cli_string(line, "source"), *tag = cli_string(line, "tag");
+    casparian_shell_answer out;
     casparian_source source;
     casparian_glob *glob = NULL;
     int64_t id = 0;
@@ -526,10 +575,20 @@ static mcp_status add_rule(casparian_app *app, const cli_line *line, mcp_error *
     if (st == MCP_OK)
         st = casparian_rule_add(&id, app->store, source.id, cli_argument(line, 0), tag,
                                 cli_int(line, "priority", 0), err);
-    if (st == MCP_OK)
-        fprintf(cli_out(line), "rule %lld; casparian source sync %s applies it\n", (long long)id,
-                source.name);
-    return st;
+    if (st != MCP_OK)
+        return st;
+    const casparian_rule rule = { .id = id,
+                                  .pattern = cli_argument(line, 0),
+                                  .tag = tag,
+                                  .priority = cli_int(line, "priority", 0) };
+    casparian_shell_answer_begin(&out);
+    mcp_write_name(&out.json, "rule");
+    write_rule(&out.json, &rule, source.name);
+    return tell(&out, app, line,
+                mcp_arena_printf(app->arena,
+                                 "rule %" PRId64 "; casparian source sync %s applies it", id,
+                                 source.name),
+                err);
 }
 
 int casparian_command_rule_add(const cli_line *line, void *data)
@@ -540,7 +599,20 @@ int casparian_command_rule_add(const cli_line *line, void *data)
 
 static mcp_status remove_rule(casparian_app *app, const cli_line *line, mcp_error *err)
 {
-    return casparian_rule_remove(app->store, strtoll(cli_argument(line, 0), NULL, 10), err);
+    casparian_shell_answer out;
+    char *end = NULL;
+    int64_t id = strtoll(cli_argument(line, 0), &end, 10);
+    if (*end)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "'%.60s' is no id of a rule: casparian rule list has them",
+                             cli_argument(line, 0));
+    mcp_status st = casparian_rule_remove(app->store, id, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_int(&out.json, "removed", id);
+    return tell(&out, app, line, mcp_arena_printf(app->arena, "rule %" PRId64 " is forgotten", id),
+                err);
 }
 
 int casparian_command_rule_remove(const cli_line *line, void *data)
@@ -553,11 +625,21 @@ static mcp_status change_tag(casparian_app *app, const cli_line *line, mcp_error
 {
     bool adds = strcmp(cli_command_name(line), "tag") == 0;
     const char *path = NULL, *tag = cli_argument(line, 1);
+    casparian_shell_answer out;
     mcp_status st = resolve(&path, cli_argument(line, 0), app->arena, err);
     if (st != MCP_OK)
         return st;
-    return adds ? casparian_tag_add(app->store, path, tag, err)
-                : casparian_tag_remove(app->store, path, tag, err);
+    st = adds ? casparian_tag_add(app->store, path, tag, err)
+              : casparian_tag_remove(app->store, path, tag, err);
+    if (st != MCP_OK)
+        return st;
+    casparian_shell_answer_begin(&out);
+    mcp_write_member_string(&out.json, "path", path);
+    mcp_write_member_string(&out.json, "tag", tag);
+    mcp_write_member_bool(&out.json, "has_tag", adds);
+    return tell(&out, app, line,
+                mcp_arena_printf(app->arena, "%s %s the tag %s", path, adds ? "has" : "lost", tag),
+                err);
 }
 
 int casparian_command_tag(const cli_line *line, void *data)

@@ -191,18 +191,41 @@ mcp_status casparian_source_find(casparian_source *out, casparian_store *store, 
 struct casparian_sync {
     db_session *session;
     int64_t source, now_ms, count;
+    bool is_whole;
 };
 
 mcp_status casparian_sync_begin(casparian_sync **out, casparian_store *store, int64_t source,
-                                mcp_error *err)
+                                bool is_whole, mcp_error *err)
 {
     casparian_sync *self = mcp_alloc_zeroed(1, sizeof *self);
     *out = self;
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a sync");
     self->source = source;
+    self->is_whole = is_whole;
     mcp_status st = db_begin(&self->session, casparian_store_database(store), DB_WRITE, err);
     return st == MCP_OK ? db_now(self->session, &self->now_ms, err) : st;
+}
+
+/* A file that waits is tagged where it has a tag. */
+static mcp_status set_status(db_session *session, int64_t file, mcp_error *err)
+{
+    const db_value values[] = { db_int(file) };
+    return db_run(session, NULL,
+                  "UPDATE scout_files SET status = CASE WHEN EXISTS (SELECT 1 FROM "
+                  "scout_file_tags WHERE file_id = $1) THEN 'tagged' ELSE 'pending' END "
+                  "WHERE id = $1 AND status IN ('pending', 'tagged')",
+                  values, 1, err);
+}
+
+static mcp_status tag_by_hand(db_session *session, int64_t file, const char *tag, mcp_error *err)
+{
+    const db_value values[] = { db_int(file), db_text(tag) };
+    return db_run(session, NULL,
+                  "INSERT INTO scout_file_tags (file_id, tag, tag_source) VALUES ($1, $2, "
+                  "'manual') ON CONFLICT (file_id, tag) DO UPDATE SET tag_source = 'manual', "
+                  "rule_id = NULL",
+                  values, 2, err);
 }
 
 /* The tag of the rule in the place of what an earlier rule gave. */
@@ -220,12 +243,6 @@ static mcp_status tag_by_rule(casparian_sync *self, int64_t file, const casparia
                     "INSERT INTO scout_file_tags (file_id, tag, tag_source, rule_id) VALUES "
                     "($1, $2, 'rule', $3) ON CONFLICT DO NOTHING",
                     values, 3, err);
-    if (st == MCP_OK)
-        st = db_run(self->session, NULL,
-                    "UPDATE scout_files SET status = CASE WHEN EXISTS (SELECT 1 FROM "
-                    "scout_file_tags WHERE file_id = $1) THEN 'tagged' ELSE 'pending' END "
-                    "WHERE id = $1 AND status IN ('pending', 'tagged')",
-                    values, 1, err);
     return st;
 }
 
@@ -275,16 +292,22 @@ mcp_status casparian_sync_file(casparian_sync *self, const casparian_found *file
         st = casparian_query_int(&id, 0, self->session,
                                  "SELECT id FROM scout_files WHERE path = $1", path, 1, err);
     self->count++;
-    return st == MCP_OK ? tag_by_rule(self, id, file->rule, err) : st;
+    if (st == MCP_OK)
+        st = tag_by_rule(self, id, file->rule, err);
+    if (st == MCP_OK && file->tag)
+        st = tag_by_hand(self->session, id, file->tag, err);
+    return st == MCP_OK ? set_status(self->session, id, err) : st;
 }
 
 static mcp_status finish(casparian_sync *self, mcp_error *err)
 {
     const db_value values[] = { db_int(self->source), db_int(self->now_ms) };
-    mcp_status st = db_run(self->session, NULL,
-                           "UPDATE scout_files SET status = 'deleted' WHERE source_id = $1 AND "
-                           "last_seen_at < $2",
-                           values, 2, err);
+    mcp_status st = self->is_whole
+                        ? db_run(self->session, NULL,
+                                 "UPDATE scout_files SET status = 'deleted' WHERE source_id = $1 "
+                                 "AND last_seen_at < $2",
+                                 values, 2, err)
+                        : MCP_OK;
     return st == MCP_OK
                ? db_run(self->session, NULL,
                         "UPDATE scout_sources SET last_scan_at = $2 WHERE id = $1", values, 2, err)
@@ -362,27 +385,48 @@ mcp_status casparian_registered_list(const casparian_registered **out, size_t *c
     return casparian_store_end(session, read_files(all, count, session, arena, filter, err), err);
 }
 
+/* Begin with a registered file. @param session open also after a failure, unless NULL */
+static mcp_status begin_at(db_session **session, int64_t *file, casparian_store *store,
+                           const char *path, mcp_error *err)
+{
+    const db_value values[] = { db_text(path) };
+    mcp_status st = db_begin(session, casparian_store_database(store), DB_WRITE, err);
+    if (st == MCP_OK)
+        st = casparian_query_int(file, 0, *session, "SELECT id FROM scout_files WHERE path = $1",
+                                 values, 1, err);
+    return st == MCP_OK && *file == 0
+               ? mcp_error_set(err, MCP_E_NOT_FOUND, "'%.200s' is no registered file", path)
+               : st;
+}
+
 mcp_status casparian_tag_add(casparian_store *store, const char *path, const char *tag,
                              mcp_error *err)
 {
-    const db_value values[] = { db_text(path), db_text(tag) };
+    db_session *session = NULL;
+    int64_t file = 0;
     mcp_status st = check_word(tag, CASPARIAN_TAG_MAX, "tag", err);
-    if (st != MCP_OK)
-        return st;
-    return run(
-        store,
-        "INSERT INTO scout_file_tags (file_id, tag, tag_source) SELECT id, $2, 'manual' FROM "
-        "scout_files WHERE path = $1 ON CONFLICT (file_id, tag) DO UPDATE SET "
-        "tag_source = 'manual', rule_id = NULL",
-        values, 2, "registered file", err);
+    if (st == MCP_OK)
+        st = begin_at(&session, &file, store, path, err);
+    if (st == MCP_OK)
+        st = tag_by_hand(session, file, tag, err);
+    if (st == MCP_OK)
+        st = set_status(session, file, err);
+    return session ? casparian_store_end(session, st, err) : st;
 }
 
 mcp_status casparian_tag_remove(casparian_store *store, const char *path, const char *tag,
                                 mcp_error *err)
 {
-    const db_value values[] = { db_text(path), db_text(tag) };
-    return run(store,
-               "DELETE FROM scout_file_tags WHERE tag = $2 AND file_id IN (SELECT id FROM "
-               "scout_files WHERE path = $1)",
-               values, 2, "tag of this file", err);
+    db_session *session = NULL;
+    int64_t file = 0, removed = 0;
+    mcp_status st = begin_at(&session, &file, store, path, err);
+    const db_value values[] = { db_int(file), db_text(tag) };
+    if (st == MCP_OK)
+        st = db_run(session, &removed,
+                    "DELETE FROM scout_file_tags WHERE file_id = $1 AND tag = $2", values, 2, err);
+    if (st == MCP_OK && removed == 0)
+        st = mcp_error_set(err, MCP_E_NOT_FOUND, "the file has no tag '%.100s'", tag);
+    if (st == MCP_OK)
+        st = set_status(session, file, err);
+    return session ? casparian_store_end(session, st, err) : st;
 }

@@ -66,21 +66,28 @@ typedef struct casparian_found {
     int64_t size, mtime_s;
     uint64_t device, inode;
     const char *hash;           /* NULL: it was not hashed */
+    const char *tag;            /* by hand; NULL: none */
     const casparian_rule *rule; /* that tags it; NULL: none does */
 } casparian_found;
 
 /** A sync under way: one transaction. */
 typedef struct casparian_sync casparian_sync;
 
-/** Begin. @param out ended by casparian_sync_end */
+/** Begin. @param is_whole what is not found is deleted; false: only a part is looked at.
+ *  @param out ended by casparian_sync_end */
 mcp_status casparian_sync_begin(casparian_sync **out, casparian_store *store, int64_t source,
-                                mcp_error *err);
+                                bool is_whole, mcp_error *err);
 
 /** Register a file, or what is new about it. */
 mcp_status casparian_sync_file(casparian_sync *self, const casparian_found *file, mcp_error *err);
 
-/** Mark the files that were not found as deleted, and commit; where `st` is a failure, roll back.
- *  @return `st`, or the failure. @param files how many were found; may be NULL */
+/**
+ * Mark the files that a whole sync has not found as deleted, and commit; where `st` is a failure,
+ * roll back.
+ *
+ * @param files how many were found; may be NULL
+ * @return `st`, or the failure
+ */
 mcp_status casparian_sync_end(casparian_sync *self, mcp_status st, int64_t *files, mcp_error *err);
 
 /** A registered file. Strings are the arena's. */
