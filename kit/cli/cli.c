@@ -337,6 +337,18 @@ static int read_letter(cli_line *line, int argc, char **argv, int *at)
     return CLI_USAGE;
 }
 
+/* Whether the word makes a command of two of the one that has just been read. */
+static bool extends_command(const cli_line *line, const char *word)
+{
+    const cli_option *own = line->command->options;
+
+    for (size_t i = 0; i < line->value_count; i++)
+        for (const cli_option *option = own; option && option->name; option++)
+            if (line->values[i].option == option)
+                return false;
+    return line->argument_count == 0 && find_command(line->program, line->command->name, word);
+}
+
 /* The command's name where it is not read yet, else an argument. */
 static int read_word(cli_line *line, const char *word)
 {
@@ -349,6 +361,10 @@ static int read_word(cli_line *line, const char *word)
             line->first_word = word;
         else if (!line->command)
             return refuse_command(line, word);
+        return 0;
+    }
+    if (extends_command(line, word)) {
+        line->command = find_command(line->program, line->command->name, word);
         return 0;
     }
     if (placeholder)

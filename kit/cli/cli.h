@@ -23,9 +23,12 @@
  *
  * Options may stand before or after arguments, as "--name value" or "--name=value"; "--" ends them.
  * A flag is "--name", "--name=true" or "--name=false"; an option with a letter is "-n" too. The
- * program's own options hold for every command and may stand before its name. The first word of
- * commands of two lists them. -h, --help and --version are always there (after the name of a
- * command with an option `version`, --version is that option).
+ * program's own options hold for every command and may stand before its name. -h, --help and
+ * --version are always there (after the name of a command with an option `version`, --version is
+ * that option).
+ *
+ * The first word of commands of two lists them. Where it is a command itself, the word right after
+ * it is the second one if there is such a command; as an argument it is written "./WORD".
  *
  * A value is that of the line, else of the environment, else of the program's file.
  *

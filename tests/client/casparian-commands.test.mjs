@@ -3,6 +3,7 @@
  * prints, and exit statuses.
  */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -120,5 +121,89 @@ describe('sources, rules and tags', () => {
         fail(USAGE, /'abc' is no id of a rule/, 'rule', 'remove', 'abc');
         fail(NOT_FOUND, /there is no 'nowhere'/, 'source', 'add', 'nowhere');
         fail(NOT_FOUND, /there is no source 'none'/, 'source', 'sync', 'none');
+    });
+});
+
+describe('schemas', () => {
+    const column = (name, type, more = {}) => ({ name, type, nullable: false, ...more });
+    const schema = (columns, more = {}) => ({ output_name: 't', columns, ...more });
+    const write = (name, value) => self.write(name, JSON.stringify(value));
+    const decimal = (precision, scale) => ({ kind: 'decimal', precision, scale });
+
+    /** What `schema diff` says of two schemas: ["change column"] that break, and the others. */
+    function diff(older, newer) {
+        write('a.json', older);
+        write('b.json', newer);
+        const done = self.cli(['schema', 'diff', 'a.json', 'b.json', '--json']);
+        const names = (breaks) => done.json.changes.filter((one) => one.breaks === breaks).map((one) => `${one.change} ${one.column ?? one.output}`);
+        assert.equal(done.json.breaks, names(true).length > 0);
+        assert.equal(done.status, done.json.breaks ? FAILED : 0);
+        return [names(true), names(false)];
+    }
+
+    test('diff names what breaks readers, and what does not', () => {
+        const a = column('a', 'int64'), b = column('b', 'string', { nullable: true });
+        const price = (precision, scale) => column('p', decimal(precision, scale));
+        assert.deepEqual(diff(schema([a, b]), schema([a, b])), [[], []]);
+        assert.deepEqual(diff(schema([a, b]), schema([a])), [['removed b'], []]);
+        assert.deepEqual(diff(schema([a]), schema([a, b])), [[], ['added b']]);
+        assert.deepEqual(diff(schema([a]), schema([{ ...a, nullable: true }])), [['nullable a'], []]);
+        assert.deepEqual(diff(schema([b]), schema([{ ...b, nullable: false }])), [[], ['nullable b']]);
+        assert.deepEqual(diff(schema([a]), schema([column('a', 'string')])), [['type a'], []]);
+        // 8 digits before the point fit into 14
+        assert.deepEqual(diff(schema([price(18, 4)]), schema([price(10, 2)])), [[], ['type p']]);
+        // 16 do not
+        assert.deepEqual(diff(schema([price(18, 4)]), schema([price(18, 2)])), [['type p'], []]);
+        assert.deepEqual(diff(schema([price(10, 2)]), schema([price(10, 3)])), [['type p'], []]);
+        // 19 digits
+        assert.deepEqual(diff(schema([price(22, 3)]), schema([column('p', 'int64')])), [[], ['type p']]);
+        assert.deepEqual(diff(schema([price(21, 3)]), schema([column('p', 'int64')])), [['type p'], []]);
+        assert.deepEqual(diff(schema([a, b]), schema([b, a])), [[], ['order t']]);
+        assert.deepEqual(diff(schema([a]), schema([a], { mode: 'allow_extra' })), [[], ['mode t']]);
+        const day = column('d', 'date', { format: '%Y-%m-%d' });
+        assert.deepEqual(diff(schema([day]), schema([{ ...day, format: '%d.%m.%Y' }])), [[], ['format d']]);
+        assert.deepEqual(diff({ t: schema([a]), u: { ...schema([a]), output_name: 'u' } }, { t: schema([a]) }), [['removed u'], []]);
+    });
+
+    test('diff takes plugins and proposals', () => {
+        self.copy('parsers/sales_csv.py', 'sales_csv.py');
+        const same = self.cli(['schema', 'diff', 'weblog_native', 'weblog_native']);
+        assert.equal(same.status, 0, same.err);
+        assert.equal(same.out, '');
+        const [first] = Object.values(succeed('schema', 'weblog_native').schemas);
+        write('first.json', { ...first, columns: first.columns.slice(1) });
+        const { ephemeral_id: id } = succeed('schema', 'propose', 'first.json');
+        const done = self.cli(['schema', 'diff', 'weblog_native', id]);
+        assert.equal(done.status, FAILED);
+        assert.match(done.out, new RegExp(`^${first.output_name} +${first.columns[0].name} +removed`, 'm'));
+        assert.match(done.err, /changes break readers of weblog_native/);
+    });
+
+    test('a proposal is tested, and promoted as code that exists once', () => {
+        self.copy('parsers/sales_csv.py', 'sales_csv.py');
+        self.copy('samples/sales', 'sales');
+        write('s.json', { output_name: 'sales_csv', mode: 'allow_extra', columns: [column('currency', 'string')] });
+        const { ephemeral_id: id, schema_hashes: hashes } = succeed('schema', 'propose', 's.json');
+        const job = succeed('backtest', './sales_csv.py', 'sales', '--ephemeral', id);
+        assert.equal(job.result.outputs.sales_csv.schema_hash, hashes.sales_csv);
+        const { files } = succeed('schema', 'promote', id, '--output', 'schemas.py');
+        assert.deepEqual(files.map((file) => file.path), [path.join(self.dir, 'schemas.py')]);
+        assert.equal(files[0].sha256, createHash('sha256').update(self.read('schemas.py')).digest('hex'));
+        assert.match(self.read('schemas.py'), /^outputs = \{/m);
+        fail(FAILED, /schemas\.py' exists already/, 'schema', 'promote', id, '--output', 'schemas.py');
+        succeed('schema', 'promote', '--from', 's.json', '--output', './');
+        assert.ok(self.exists('sales_csv.schema.json'));
+    });
+
+    test('what is no schema, proposal or place is named', () => {
+        write('bad.json', { output_name: 't', columns: [{ name: 'a', type: 'int65' }] });
+        fail(USAGE, /int65/, 'schema', 'propose', 'bad.json');
+        fail(USAGE, /--output PATH is required/, 'schema', 'promote', 'eph_00000000-0000-4000-8000-000000000000');
+        fail(NOT_FOUND, /no proposal 'eph_0000/, 'schema', 'promote', 'eph_00000000-0000-4000-8000-000000000000', '--output', 'x.py');
+        fail(NOT_FOUND, /no proposal '\.\.\/x'/, 'schema', 'promote', '../x', '--output', 'x.py');
+        write('s.json', schema([column('a', 'int64')]));
+        fail(NOT_FOUND, /there is no folder 'nowhere\/'/, 'schema', 'promote', '--from', 's.json', '--output', 'nowhere/x.py');
+        fail(USAGE, /x\.txt/, 'schema', 'promote', '--from', 's.json', '--output', 'x.txt');
+        fail(NOT_FOUND, /none\.json/, 'schema', 'diff', 'none.json', 's.json');
     });
 });

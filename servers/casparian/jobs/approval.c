@@ -510,21 +510,15 @@ static mcp_status open_parent(int *fd, mcp_arena *arena, const char *path,
     return *fd >= 0 ? MCP_OK : mcp_error_errno(err, errno, "the folder '%s'", folder);
 }
 
-/* All of the files, or none. They are in one folder. */
+/* The files are in one folder. */
 static mcp_status write_code(const casparian_promotion *code, mcp_arena *arena,
                              const casparian_decision *decision, mcp_error *err)
 {
-    size_t written = 0;
     int folder = -1;
     mcp_status st = open_parent(&folder, arena, code->files[0].path, decision, err);
     if (st != MCP_OK)
         return st;
-    while (st == MCP_OK && written < code->count) {
-        st = casparian_promote_write(folder, &code->files[written], err);
-        written += st == MCP_OK;
-    }
-    for (size_t i = 0; st != MCP_OK && i < written; i++)
-        unlinkat(folder, strrchr(code->files[i].path, '/') + 1, 0);
+    st = casparian_promote_write(folder, code, err);
     close(folder);
     return st;
 }

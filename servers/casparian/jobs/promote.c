@@ -263,11 +263,15 @@ static mcp_status write_all(int fd, const char *text, size_t length, const char 
     return fsync(fd) == 0 ? MCP_OK : mcp_error_errno(err, errno, "'%s' cannot be written", path);
 }
 
-mcp_status casparian_promote_write(int folder_fd, const casparian_promoted_file *file,
-                                   mcp_error *err)
+static const char *name_of(const casparian_promoted_file *file)
 {
     const char *slash = strrchr(file->path, '/');
-    const char *name = slash ? slash + 1 : file->path;
+    return slash ? slash + 1 : file->path;
+}
+
+static mcp_status write_file(int folder_fd, const casparian_promoted_file *file, mcp_error *err)
+{
+    const char *name = name_of(file);
     int fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
     if (fd < 0 && errno == EEXIST)
@@ -282,5 +286,18 @@ mcp_status casparian_promote_write(int folder_fd, const casparian_promoted_file 
         st = mcp_error_errno(err, errno, "the folder of '%s' cannot be written", file->path);
     if (st != MCP_OK)
         unlinkat(folder_fd, name, 0);
+    return st;
+}
+
+mcp_status casparian_promote_write(int folder_fd, const casparian_promotion *code, mcp_error *err)
+{
+    size_t written = 0;
+    mcp_status st = MCP_OK;
+    while (st == MCP_OK && written < code->count) {
+        st = write_file(folder_fd, &code->files[written], err);
+        written += st == MCP_OK;
+    }
+    for (size_t i = 0; st != MCP_OK && i < written; i++)
+        unlinkat(folder_fd, name_of(&code->files[i]), 0);
     return st;
 }

@@ -41,12 +41,11 @@ mcp_status casparian_promote(casparian_promotion *out, mcp_arena *arena,
                              const char *output_path, mcp_error *err);
 
 /**
- * Write a file of a promotion, which must not exist yet.
+ * Write the files of a promotion, none of which may exist yet: all of them, or none.
  *
- * @param folder_fd the folder that it goes into
- * @return MCP_OK; MCP_E_EXISTS; MCP_E_DENIED, MCP_E_STORAGE, MCP_E_IO: nothing is left of it then
+ * @param folder_fd the folder that they go into
+ * @return MCP_OK; MCP_E_EXISTS; MCP_E_DENIED, MCP_E_STORAGE, MCP_E_IO
  */
-mcp_status casparian_promote_write(int folder_fd, const casparian_promoted_file *file,
-                                   mcp_error *err);
+mcp_status casparian_promote_write(int folder_fd, const casparian_promotion *code, mcp_error *err);
 
 #endif

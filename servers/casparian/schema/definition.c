@@ -16,6 +16,11 @@ static const char *const modes[] = {
     [CASPARIAN_MODE_ALLOW_MISSING_OPTIONAL] = "allow_missing_optional",
 };
 
+const char *casparian_mode_text(casparian_mode mode)
+{
+    return modes[mode];
+}
+
 /* Names of quarantine tables' own columns. */
 static const char *const reserved[] = { "_error_msg",  "_violation_type",   "_violations",
                                         "_source_row", "_output_row_index", "_source_path",

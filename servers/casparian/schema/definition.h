@@ -28,6 +28,9 @@ typedef enum casparian_mode {
     CASPARIAN_MODE_ALLOW_MISSING_OPTIONAL, /* missing nullable columns are null */
 } casparian_mode;
 
+/** "strict", and so on. */
+const char *casparian_mode_text(casparian_mode mode);
+
 /** A column. Strings live in the arena of the definition. */
 typedef struct casparian_column {
     const char *name;

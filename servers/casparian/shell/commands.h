@@ -96,6 +96,12 @@ cli_command_run casparian_command_plugin_list;
 cli_command_run casparian_command_plugin_show;
 cli_command_run casparian_command_schema;
 
+/** author/schemas.c: schema propose, promote, diff */
+extern const cli_option casparian_schema_promote_options[];
+cli_command_run casparian_command_schema_propose;
+cli_command_run casparian_command_schema_promote;
+cli_command_run casparian_command_schema_diff;
+
 /** author/install.c: plugin import, verify, remove; author/sign.c: plugin sign, keygen */
 cli_command_run casparian_command_plugin_import;
 cli_command_run casparian_command_plugin_verify;

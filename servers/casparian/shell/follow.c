@@ -109,6 +109,7 @@ static mcp_status fail(casparian_app *app, const casparian_job *job, mcp_error *
     mcp_status st = mcp_error_set(err, MCP_E_STOPPED, "job %" PRId64 " %s: %s", job->id,
                                   casparian_job_state_text(job->state),
                                   job->error_message ? job->error_message : "no reason is known");
+    /* the answer is the job */
     casparian_code code = job->error_code ? casparian_code_find(job->error_code)
                                           : CASPARIAN_CODE_INTERNAL;
     *app->failure = (casparian_shell_failure){

@@ -338,9 +338,11 @@ static mcp_status verify_folder(casparian_app *app, const cli_line *line, int fd
         st = ended;
     if (st == MCP_OK && answer)
         st = print_verified(line, answer, &verified, err);
-    if (st == MCP_OK && verified.failures)
+    if (st == MCP_OK && verified.failures) {
+        app->failure->is_answered = true;
         st = mcp_error_set(err, MCP_E_STOPPED, "%zu findings in '%.200s'", verified.failures,
                            cli_argument(line, 0));
+    }
     return st;
 }
 

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "mcp/buf.h"
+#include "shell/shell.h"
 
-enum { REF_MAX = 16384 };
+enum { REF_MAX = 16384, SCHEMAS_MAX = 1 << 20 };
 
 static bool is_path(const char *text)
 {
@@ -47,6 +48,38 @@ mcp_status casparian_shell_plugin_ref(const mcp_json **ref, const char **path, c
     return st;
 }
 
+mcp_status casparian_shell_plugin_failed(casparian_app *app,
+                                         const casparian_plugin_problem *problem, mcp_status st,
+                                         const mcp_error *err)
+{
+    if (st == MCP_OK || !problem->code)
+        return st;
+    *app->failure = (casparian_shell_failure){
+        .code = casparian_code_find(problem->code),
+        .message = mcp_arena_strdup(app->arena, err->message),
+        .suggestions = { problem->nearest[0]
+                             ? mcp_arena_printf(app->arena, "%.60s, the nearest name",
+                                                problem->nearest[0])
+                             : problem->suggestion },
+    };
+    return st;
+}
+
+mcp_status casparian_shell_plugin(casparian_plugin *out, casparian_app *app, const char *text,
+                                  mcp_error *err)
+{
+    casparian_plugin_problem problem = { .code = NULL };
+    casparian_plugin_ref ref;
+    const mcp_json *json = NULL;
+    const char *path = NULL;
+    mcp_status st = casparian_shell_plugin_ref(&json, &path, text, app->arena, err);
+    if (st == MCP_OK)
+        st = casparian_plugin_ref_read(&ref, app->arena, json, err);
+    if (st == MCP_OK)
+        st = casparian_registry_resolve(out, &problem, app->arena, app->registry, &ref, path, err);
+    return casparian_shell_plugin_failed(app, &problem, st, err);
+}
+
 mcp_status casparian_shell_read_json(const mcp_json **out, const char *path, size_t max_bytes,
                                      mcp_arena *arena, mcp_error *err)
 {
@@ -65,4 +98,18 @@ mcp_status casparian_shell_read_json(const mcp_json **out, const char *path, siz
     if (length > max_bytes)
         return mcp_error_set(err, MCP_E_LIMIT, "%.200s is longer than %zu bytes", path, max_bytes);
     return mcp_json_read(out, arena, text, length, err);
+}
+
+mcp_status casparian_shell_read_schemas(casparian_schemas *out, const char *path, mcp_arena *arena,
+                                        mcp_error *err)
+{
+    casparian_definition *one = mcp_arena_array(arena, 1, sizeof *one);
+    const mcp_json *json = NULL;
+    if (!one)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for schemas");
+    mcp_status st = casparian_shell_read_json(&json, path, SCHEMAS_MAX, arena, err);
+    if (st != MCP_OK || !mcp_json_is_array(mcp_json_get(json, "columns")))
+        return st == MCP_OK ? casparian_schemas_read(out, arena, json, NULL, NULL, err) : st;
+    *out = (casparian_schemas){ 1, one };
+    return casparian_definition_read(one, arena, json, NULL, NULL, err);
 }

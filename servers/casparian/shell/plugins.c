@@ -97,24 +97,6 @@ int casparian_command_plugin_list(const cli_line *line, void *data)
     return casparian_shell_run(line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_DRIVER, list);
 }
 
-static mcp_status resolve(casparian_plugin *out, casparian_app *app, const char *text,
-                          mcp_error *err)
-{
-    casparian_plugin_problem problem = { .code = NULL };
-    casparian_plugin_ref ref;
-    const mcp_json *json = NULL;
-    const char *path = NULL;
-    mcp_status st = casparian_shell_plugin_ref(&json, &path, text, app->arena, err);
-    if (st == MCP_OK)
-        st = casparian_plugin_ref_read(&ref, app->arena, json, err);
-    if (st == MCP_OK)
-        st = casparian_registry_resolve(out, &problem, app->arena, app->registry, &ref, path, err);
-    if (st == MCP_E_NOT_FOUND && problem.nearest[0])
-        return mcp_error_set(err, st, "there is no plugin '%.60s'; the nearest is %.60s", text,
-                             problem.nearest[0]);
-    return st;
-}
-
 static mcp_status write_schemas(mcp_json_writer *json, const casparian_plugin *plugin,
                                 const char *output, mcp_error *err)
 {
@@ -163,7 +145,7 @@ static mcp_status show(casparian_app *app, const cli_line *line, mcp_error *err)
     casparian_plugin plugin;
     casparian_shell_answer out;
     const mcp_json *answer = NULL;
-    mcp_status st = resolve(&plugin, app, cli_argument(line, 0), err);
+    mcp_status st = casparian_shell_plugin(&plugin, app, cli_argument(line, 0), err);
     if (st != MCP_OK)
         return st;
     casparian_shell_answer_begin(&out);
@@ -189,7 +171,7 @@ static mcp_status schema(casparian_app *app, const cli_line *line, mcp_error *er
     casparian_plugin plugin;
     casparian_shell_answer out;
     const mcp_json *answer = NULL;
-    mcp_status st = resolve(&plugin, app, cli_argument(line, 0), err);
+    mcp_status st = casparian_shell_plugin(&plugin, app, cli_argument(line, 0), err);
     if (st != MCP_OK)
         return st;
     if (output && !casparian_schemas_find(&plugin.schemas, output))

@@ -21,7 +21,7 @@
 #include "shell/print.h"
 #include "shell/shell.h"
 
-enum { SCHEMA_MAX = 1 << 20, WHATIF_MAX = 1000 };
+enum { WHATIF_MAX = 1000 };
 
 static const char *const onlies[] = { "all", "failed", "quarantined", NULL };
 static const char *const modes[] = { "none", "truncate", "hash", NULL };
@@ -81,18 +81,6 @@ typedef struct order {
     casparian_prepared work;
 } order;
 
-static mcp_status read_schemas(order *self, casparian_app *app, const char *path, mcp_error *err)
-{
-    const mcp_json *json = NULL;
-    if (!path)
-        return MCP_OK;
-    mcp_status st = casparian_shell_read_json(&json, path, SCHEMA_MAX, app->arena, err);
-    if (st == MCP_OK)
-        st = casparian_schemas_read(&self->schemas, app->arena, json, NULL, NULL, err);
-    self->spec.schemas = &self->schemas;
-    return st;
-}
-
 static mcp_status read_percent(double *out, const char *text, const char *option, mcp_error *err)
 {
     char *end = NULL;
@@ -141,17 +129,7 @@ static mcp_status prepare(order *self, casparian_app *app, const char *plugin, m
     if (st == MCP_OK)
         st = casparian_driver_prepare(&self->work, &problem, app->driver, app->arena, &self->how,
                                       err);
-    if (st == MCP_OK || !problem.code)
-        return st;
-    *app->failure = (casparian_shell_failure){
-        .code = casparian_code_find(problem.code),
-        .message = mcp_arena_strdup(app->arena, err->message),
-        .suggestions = { problem.nearest[0]
-                             ? mcp_arena_printf(app->arena, "%.60s, the nearest name",
-                                                problem.nearest[0])
-                             : problem.suggestion },
-    };
-    return st;
+    return casparian_shell_plugin_failed(app, &problem, st, err);
 }
 
 static mcp_status read_order(order *self, casparian_app *app, const cli_line *line, mcp_error *err)
@@ -163,7 +141,11 @@ static mcp_status read_order(order *self, casparian_app *app, const cli_line *li
     if (!realpath(input, path))
         return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no file or directory '%.200s'", input);
     self->how.input = mcp_arena_strdup(app->arena, path);
-    return read_schemas(self, app, cli_string(line, "schema"), err);
+    const char *schemas = cli_string(line, "schema");
+    if (!schemas)
+        return MCP_OK;
+    self->spec.schemas = &self->schemas;
+    return casparian_shell_read_schemas(&self->schemas, schemas, app->arena, err);
 }
 
 /* ---- run ------------------------------------------------------------------------------------- */
@@ -283,6 +265,7 @@ static mcp_status backtest(casparian_app *app, const cli_line *line, mcp_error *
         st = casparian_shell_follow(app, line, id, err);
     if (st != MCP_OK || !least)
         return st;
+    app->failure->is_answered = true;
     st = casparian_job_read(&job, app->store, app->arena, id, err);
     return st == MCP_OK ? check_rates(&job, percent, err) : st;
 }

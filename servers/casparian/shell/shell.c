@@ -25,22 +25,6 @@ int casparian_shell_open(casparian_app *app, const cli_line *line, unsigned part
                                                    : CASPARIAN_EXIT_ENVIRONMENT;
 }
 
-int casparian_shell_run(const cli_line *line, unsigned parts, casparian_shell_work *work)
-{
-    casparian_shell_failure failure = { .message = NULL };
-    casparian_app app = { .files = casparian_files, .failure = &failure };
-    mcp_error err = MCP_ERROR_INIT;
-    int exit_status = casparian_shell_open(&app, line, parts);
-    if (exit_status == CASPARIAN_EXIT_DONE) {
-        mcp_status st = work(&app, line, &err);
-        if (st != MCP_OK)
-            exit_status = failure.message ? casparian_shell_fail(line, &failure)
-                                          : casparian_shell_fail_status(line, st, &err);
-    }
-    casparian_app_close(&app);
-    return exit_status;
-}
-
 static void write_failure(mcp_json_writer *json, const casparian_shell_failure *failure)
 {
     mcp_write_object(json);
@@ -74,12 +58,35 @@ int casparian_shell_fail(const cli_line *line, const casparian_shell_failure *fa
     return casparian_code_exit_status(failure->code);
 }
 
-int casparian_shell_fail_status(const cli_line *line, mcp_status status, const mcp_error *err)
+static int fail_after(const cli_line *line, bool is_answered, mcp_status status,
+                      const mcp_error *err)
 {
     return casparian_shell_fail(
         line, &(casparian_shell_failure){ .code = casparian_code_of(status),
                                           .message = err->message[0] ? err->message
-                                                                     : mcp_status_words(status) });
+                                                                     : mcp_status_words(status),
+                                          .is_answered = is_answered });
+}
+
+int casparian_shell_fail_status(const cli_line *line, mcp_status status, const mcp_error *err)
+{
+    return fail_after(line, false, status, err);
+}
+
+int casparian_shell_run(const cli_line *line, unsigned parts, casparian_shell_work *work)
+{
+    casparian_shell_failure failure = { .message = NULL };
+    casparian_app app = { .files = casparian_files, .failure = &failure };
+    mcp_error err = MCP_ERROR_INIT;
+    int exit_status = casparian_shell_open(&app, line, parts);
+    if (exit_status == CASPARIAN_EXIT_DONE) {
+        mcp_status st = work(&app, line, &err);
+        if (st != MCP_OK)
+            exit_status = failure.message ? casparian_shell_fail(line, &failure)
+                                          : fail_after(line, failure.is_answered, st, &err);
+    }
+    casparian_app_close(&app);
+    return exit_status;
 }
 
 void casparian_shell_print(const cli_line *line, const mcp_buf *text)

@@ -165,10 +165,11 @@ static mcp_status verify(casparian_app *app, const cli_line *line, mcp_error *er
     st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         print_check(line, &check, answer);
-    if (st == MCP_OK && check.faults > 0)
-        return mcp_error_set(err, MCP_E_STOPPED, "the audit log is not valid: %" PRId64 " faults",
-                             check.faults);
-    return st;
+    if (st != MCP_OK || check.faults == 0)
+        return st;
+    app->failure->is_answered = true;
+    return mcp_error_set(err, MCP_E_STOPPED, "the audit log is not valid: %" PRId64 " faults",
+                         check.faults);
 }
 
 int casparian_command_audit_verify(const cli_line *line, void *data)

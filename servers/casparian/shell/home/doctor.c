@@ -81,9 +81,10 @@ static mcp_status doctor(casparian_app *app, const cli_line *line, mcp_error *er
     mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         st = casparian_shell_table(line, mcp_json_get(answer, "checks"), columns, 3, "", err);
-    if (st == MCP_OK && self.failures > 0)
-        st = mcp_error_set(err, MCP_E_STOPPED, "%zu of the checks failed", self.failures);
-    return st;
+    if (st != MCP_OK || self.failures == 0)
+        return st;
+    app->failure->is_answered = true;
+    return mcp_error_set(err, MCP_E_STOPPED, "%zu of the checks failed", self.failures);
 }
 
 int casparian_command_doctor(const cli_line *line, void *data)

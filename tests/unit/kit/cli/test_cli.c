@@ -356,6 +356,45 @@ static void a_command_may_have_two_words(void **state)
     refused(RUN_PAIRED("schema", "--output", "d", "export"), "unknown option '--output'");
 }
 
+static const cli_command nested_commands[] = {
+    { .name = "schema",
+      .arguments = "CASE",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "show the schema",
+      .options = run_options,
+      .run = show },
+    { .name = "schema diff", .arguments_max = 2, .summary = "compare", .run = show },
+    { 0 },
+};
+static const cli_program nested = {
+    .name = "prog",
+    .version = "1",
+    .summary = "Has a command that begins another.",
+    .options = shared_options,
+    .commands = nested_commands,
+};
+
+#define RUN_NESTED(...) run_program(&nested, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void a_command_may_be_the_first_word_of_others(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN_NESTED("schema", "a"), 7);
+    assert_non_null(strstr(seen.text, "case=a n=1"));
+    assert_int_equal(RUN_NESTED("schema", "diff", "a", "b"), 7);
+    assert_non_null(strstr(seen.text, "case=a n=2"));
+    assert_int_equal(RUN_NESTED("schema", "--color=never", "diff", "a", "b"), 7);
+    assert_non_null(strstr(seen.text, "case=a n=2"));
+    assert_int_equal(RUN_NESTED("schema", "--output", "d", "diff"), 7);
+    assert_non_null(strstr(seen.text, "case=diff n=1 out=d"));
+    assert_int_equal(RUN_NESTED("schema", "./diff"), 7);
+    assert_non_null(strstr(seen.text, "case=./diff n=1"));
+    refused(RUN_NESTED("schema", "a", "diff"), "unexpected argument 'diff'");
+    assert_int_equal(RUN_NESTED("schema", "diff", "--help"), 0);
+    assert_non_null(strstr(out_text, "Usage: prog schema diff [OPTIONS]"));
+}
+
 /* ---- letters, sizes, options that repeat ----------------------------------------------------- */
 
 static int scan(const cli_line *line, void *data)
@@ -624,6 +663,7 @@ int main(void)
         EACH(two_dashes_end_options),
         EACH(wrong_lines_are_reported_with_a_hint),
         EACH(a_command_may_have_two_words),
+        EACH(a_command_may_be_the_first_word_of_others),
         EACH(an_option_may_have_a_letter),
         EACH(an_option_may_be_given_several_times),
         EACH(sizes_have_units),
