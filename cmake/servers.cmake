@@ -46,7 +46,8 @@ foreach(server IN LISTS servers)
     add_library(${server}_app STATIC ${app})
     target_link_libraries(${server}_app PUBLIC ${server}_core)
     mcp_embed(${server}_app NAME ${server}_files ROOT ${folder}
-        FILES tools/*.json prompts/*.md resources.json pages/*.html docs/*.md schemas/*.json sql/*.sql demo/*.json)
+        FILES tools/*.json prompts/*.md resources.json pages/*.html docs/*.md schemas/*.json sql/*.sql demo/*.json
+              templates/*.in)
     set(server_program)
     if(EXISTS ${folder}/main.c)
         set(server_program ${server})

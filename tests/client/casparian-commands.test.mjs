@@ -3,12 +3,13 @@
  * prints, and exit statuses.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
-import { place } from './casparian.mjs';
+import { place, root } from './casparian.mjs';
 
 const FAILED = 1, USAGE = 2, NOT_FOUND = 4;
 
@@ -205,5 +206,76 @@ describe('schemas', () => {
         fail(NOT_FOUND, /there is no folder 'nowhere\/'/, 'schema', 'promote', '--from', 's.json', '--output', 'nowhere/x.py');
         fail(USAGE, /x\.txt/, 'schema', 'promote', '--from', 's.json', '--output', 'x.txt');
         fail(NOT_FOUND, /none\.json/, 'schema', 'diff', 'none.json', 's.json');
+    });
+});
+
+describe('plugin new', () => {
+    const CSV = ['day;count;price;ok;name;seen', '2024-05-01;3;1.50;true;Ann;2024-05-01T10:00:00Z',
+        '2024-05-02;;12.345;false;"B; ""b""";2024-05-01T10:00:01Z', '2024-05-03;-7;N/A;true;?;2024-05-01T10:00:02Z', ''].join('\n');
+    const TYPES = {
+        day: 'date', count: 'int64', price: { kind: 'decimal', precision: 18, scale: 3 }, ok: 'boolean', name: 'string',
+        seen: { kind: 'timestamp_tz', timezone: 'UTC' },
+    };
+    const NULLABLE = ['count', 'price', 'name']; // "?" stands for no value in columns of numbers, and may do so here
+    const columns = (plugin, output) => Object.values(succeed('schema', plugin).schemas).find((one) => one.output_name === output).columns;
+
+    /** All rows of a file, as a run of the plugin writes them. */
+    function rows(plugin, file, output) {
+        const done = succeed('run', plugin, file, '--sink', 'csv://./out');
+        assert.equal(done.result.outputs[output].rows_quarantined, 0);
+        return succeed('query', `SELECT * EXCLUDE (_cf_job_id, _cf_source_hash) FROM ${output}`).rows;
+    }
+
+    test('a CSV sample becomes a parser in Python that fits all of it', () => {
+        self.write('in/shop.csv', CSV);
+        const made = succeed('plugin', 'new', 'shop', '--sample', 'in/shop.csv');
+        assert.deepEqual(made.files, ['shop/casparian.toml', 'shop/shop.py']);
+        const found = columns('./shop', 'shop');
+        assert.deepEqual(Object.fromEntries(found.map((one) => [one.name, one.type])), TYPES);
+        assert.deepEqual(found.filter((one) => one.nullable).map((one) => one.name).filter((name) => name !== 'name'), ['count', 'price']);
+        const job = succeed('backtest', './shop', 'in', '--fail-under', '100');
+        assert.equal(job.result.outputs.shop.rows_valid, 3);
+        assert.equal(made.schema_hash, job.result.outputs.shop.schema_hash);
+    });
+
+    test('the same in C compiles without a warning, and says the same', () => {
+        self.write('in/shop.csv', CSV);
+        const made = succeed('plugin', 'new', 'shop', '--lang', 'c', '--sample', 'in/shop.csv');
+        assert.deepEqual(made.files, ['shop/casparian.toml', 'shop/shop.c', 'shop/schemas/shop.schema.json']);
+        const sdk = path.join(root, 'servers', 'casparian');
+        const sources = fs.readdirSync(path.join(sdk, 'guest', 'sdk')).filter((name) => name.endsWith('.c')).map((name) => path.join(sdk, 'guest', 'sdk', name));
+        const built = spawnSync('cc', ['-std=c17', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-I', path.join(root, 'include'), '-I', sdk,
+            'shop/shop.c', ...sources, '-o', 'shop/shop'], { cwd: self.dir, encoding: 'utf8' });
+        assert.equal(built.status, 0, built.stderr);
+        const job = succeed('backtest', './shop', 'in', '--fail-under', '100');
+        assert.equal(job.result.outputs.shop.rows_valid, 3);
+        assert.deepEqual(columns('./shop', 'shop').map((one) => one.name), Object.keys(TYPES));
+    });
+
+    test('lines of JSON keep their types, and may lack what is nullable', () => {
+        self.write('in/a.ndjson', '{"id":1,"at":"2024-05-01","deep":{"x":1}}\n{"id":2,"at":"2024-05-02","w":1.5}\n');
+        succeed('plugin', 'new', 'objects', '--sample', 'in/a.ndjson');
+        const types = Object.fromEntries(columns('./objects', 'objects').map((one) => [one.name, [one.type, one.nullable]]));
+        assert.deepEqual(types, { id: ['int64', false], at: ['date', false], deep: ['string', true], w: ['float64', true] });
+        const job = succeed('backtest', './objects', 'in', '--fail-under', '100');
+        assert.equal(job.result.outputs.objects.rows_valid, 2);
+        fail(USAGE, /no template in C for JSON/, 'plugin', 'new', 'other', '--lang', 'c', '--sample', 'in/a.ndjson');
+        assert.ok(!self.exists('other'));
+    });
+
+    test('without a sample a row is a line', () => {
+        self.write('in/a.txt', 'one\ntwo\n');
+        succeed('plugin', 'new', 'notes');
+        assert.deepEqual(rows('./notes', 'in', 'notes').map((row) => row.slice(0, 2)), [[1, 'one'], [2, 'two']]);
+    });
+
+    test('nothing is overwritten, and a name is one', () => {
+        self.write('mine/x', '');
+        fail(FAILED, /'mine' exists/, 'plugin', 'new', 'mine');
+        fail(USAGE, /'\.\.\/x' is no name of a plugin/, 'plugin', 'new', '../x');
+        fail(NOT_FOUND, /there is no file 'none\.csv'/, 'plugin', 'new', 'shop', '--sample', 'none.csv');
+        self.write('empty.csv', 'a,b\n');
+        fail(FAILED, /'.*empty\.csv' has no rows/, 'plugin', 'new', 'shop', '--sample', 'empty.csv');
+        assert.ok(!self.exists('shop'));
     });
 });

@@ -27,11 +27,11 @@ typedef struct casparian_trust_settings {
 } casparian_trust_settings;
 
 /** Who may call what (security, 5). */
-typedef enum casparian_profile {
+typedef enum casparian_permission_profile {
     CASPARIAN_PROFILE_DEFAULT,
     CASPARIAN_PROFILE_READONLY, /* nothing that writes or decides */
     CASPARIAN_PROFILE_FULL      /* casparian_approval_decide decides directly */
-} casparian_profile;
+} casparian_permission_profile;
 
 /** [mcp] */
 typedef struct casparian_mcp_settings {
@@ -42,7 +42,7 @@ typedef struct casparian_mcp_settings {
     size_t max_cell_bytes;
     int64_t rate_limit_rpm; /* calls of tools a minute; 0: no limit */
     int64_t expensive_rpm;  /* of expensive ones */
-    casparian_profile profile;
+    casparian_permission_profile profile;
     const char *const *disabled_tools;
     size_t disabled_tool_count;
     const mcp_json *tools; /* {"name": "deny", "other": {"permission"?, "sinks"?, "plugins"?}};

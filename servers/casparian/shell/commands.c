@@ -56,6 +56,8 @@ const cli_command casparian_commands[] = {
             casparian_command_plugin_list),
     ARGUMENTS("plugin show", "PLUGIN", 1, 1, "a parser: where it is, whether it may run", NULL,
               casparian_command_plugin_show),
+    ARGUMENTS("plugin new", "NAME", 1, 1, "begin a parser, of the columns of a sample",
+              casparian_plugin_new_options, casparian_command_plugin_new),
     ARGUMENTS("plugin import", "DIR", 1, 1, "install a parser of a folder with casparian.toml", NULL,
               casparian_command_plugin_import),
     ARGUMENTS("plugin verify", "DIR", 1, 1, "whether a folder could be imported", NULL,

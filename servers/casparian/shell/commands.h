@@ -102,6 +102,10 @@ cli_command_run casparian_command_schema_propose;
 cli_command_run casparian_command_schema_promote;
 cli_command_run casparian_command_schema_diff;
 
+/** author/template.c: plugin new */
+extern const cli_option casparian_plugin_new_options[];
+cli_command_run casparian_command_plugin_new;
+
 /** author/install.c: plugin import, verify, remove; author/sign.c: plugin sign, keygen */
 cli_command_run casparian_command_plugin_import;
 cli_command_run casparian_command_plugin_verify;
