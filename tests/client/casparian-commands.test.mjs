@@ -216,7 +216,6 @@ describe('plugin new', () => {
         day: 'date', count: 'int64', price: { kind: 'decimal', precision: 18, scale: 3 }, ok: 'boolean', name: 'string',
         seen: { kind: 'timestamp_tz', timezone: 'UTC' },
     };
-    const NULLABLE = ['count', 'price', 'name']; // "?" stands for no value in columns of numbers, and may do so here
     const columns = (plugin, output) => Object.values(succeed('schema', plugin).schemas).find((one) => one.output_name === output).columns;
 
     /** All rows of a file, as a run of the plugin writes them. */

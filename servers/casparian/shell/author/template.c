@@ -243,7 +243,7 @@ static mcp_status write_plugin(draft *self, mcp_error *err)
                    ? mcp_error_set(err, MCP_E_EXISTS, "'%s' exists, and nothing is overwritten",
                                    self->name)
                    : mcp_error_errno(err, errno, "the folder '%s'", self->name);
-    mcp_error ignored = MCP_ERROR_INIT; /* the first failure is told */
+    mcp_error ignored = MCP_ERROR_INIT; /* the first failure counts */
     mcp_status st = write_manifest(self, err);
     if (st == MCP_OK)
         st = write_code(self, err);
