@@ -3,13 +3,15 @@
  * others do; hostile texts stay texts.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { chromium } from 'playwright-core';
 
-import { CONTENT, plane, root } from '../client/portarium-rest.mjs';
+import { CONTENT, plane, program, root } from '../client/portarium-rest.mjs';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
 const WAIT_MS = 60_000, RUNS = '/v1/workspaces/ws-1/runs';
@@ -23,19 +25,22 @@ first.workflows.push({
     ...first.workflows[2], workflowId: 'wf-form', name: 'Migrate the database',
     actions: [{ ...first.workflows[2].actions[0], actionId: 'migrate', approvalForm: FORM }],
 });
+first.workflows.push({ ...first.workflows[2], workflowId: 'wf-manual', name: 'By hand', executionTier: 'ManualOnly' });
 first.policies = [{ schemaVersion: 1, policyId: 'pol-1', name: 'Nothing on Fridays', active: true, priority: 0, rules: [{ ruleId: 'friday', condition: 'run.parameters.day == "Friday"', effect: 'Deny' }] }];
 
-let server, browser;
+let server, browser, keys;
 
 before(async () => {
     assert.ok(CHROMIUM, 'there is no chromium: scripts/bootstrap installs it');
     fs.mkdirSync(pictures, { recursive: true });
-    server = await plane(content);
+    keys = fs.mkdtempSync(path.join(os.tmpdir(), 'portarium-key-'));
+    server = await plane(content, '--evidence-key', path.join(keys, 'key'));
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: WAIT_MS });
 });
 after(async () => {
     await browser?.close();
     await server?.close();
+    fs.rmSync(keys, { recursive: true, force: true });
 });
 
 async function visit({ user = 'anna', roles = 'admin,approver', width = 1280, height = 800, scheme = 'light', where = null } = {}) {
@@ -131,6 +136,46 @@ test('a gate appears by itself, and is approved by keys with a rationale', async
     assert.equal((await ended(run)).status, 'Succeeded');
     const { json } = await server.ask('GET', `/v1/workspaces/ws-1/approvals/${approval.approvalId}`);
     assert.deepEqual([json.decidedByUserId, json.rationale], ['anna', 'The staging run was fine.']);
+    await end();
+});
+
+test('the decision is in sight without scrolling, wide and on a phone', async () => {
+    const approval = await approvalOf(await start('wf-form', { target: 'db', why: 'x'.repeat(3000) }));
+    for (const [width, height] of [[1280, 800], [390, 844]]) {
+        const { page, end } = await visit({ width, height });
+        await page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
+        await open(page, approval);
+        const box = await page.getByRole('button', { name: /^Approve/ }).boundingBox();
+        assert.ok(box.y >= 0 && box.y + box.height <= height, JSON.stringify(box));
+        await page.screenshot({ path: path.join(pictures, `decision-${width}.png`) });
+        await end();
+    }
+});
+
+test('a task is done by hand, with notes, and the bundle of its run is saved', async () => {
+    const run = await start('wf-manual', { target: 'rack 7' });
+    const { page, end } = await visit({ roles: 'admin,operator,approver', width: 390, height: 844 });
+    await page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
+    await page.getByRole('link', { name: /^Tasks/ }).click();
+    await page.locator('a.row').filter({ hasText: 'rack 7' }).click();
+    const detail = page.locator('#detail');
+    await detail.getByText('"rack 7"').waitFor();
+    await page.screenshot({ path: path.join(pictures, 'task-390.png') });
+    await page.locator('#notes').fill('Cable replaced.');
+    await page.getByRole('button', { name: 'Done', exact: true }).click();
+    assert.equal((await ended(run)).status, 'Succeeded');
+    await detail.getByText('completed', { exact: true }).waitFor();
+    assert.equal(await page.locator('#notes').count(), 0);
+    const { json } = await server.ask('GET', '/v1/workspaces/ws-1/human-tasks?limit=10');
+    const [task] = json.items.filter((one) => one.runId === run);
+    assert.deepEqual([task.outcome, task.completedByUserId], ['Succeeded', 'anna']);
+    await page.goto(`${server.base}/#/runs/${run}`);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save the bundle' }).click();
+    const file = await (await saved).path();
+    fs.writeFileSync(path.join(keys, 'pub'), execFileSync(program, ['evidence', 'key', '--evidence-key', path.join(keys, 'key')]));
+    execFileSync(program, ['evidence', 'verify', file, '--key', path.join(keys, 'pub')]);
+    assert.match(fs.readFileSync(file, 'utf8'), new RegExp(run));
     await end();
 });
 

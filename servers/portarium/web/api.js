@@ -37,6 +37,11 @@ export class Api {
         return this.ask('GET', this.base + path);
     }
 
+    /** The bytes of an answer as they are, as text. */
+    text(path) {
+        return this.ask('GET', this.base + path, undefined, {}, true);
+    }
+
     /** Each command has a key of its own, so what is sent twice by the network is done once. */
     send(method, path, body) {
         return this.ask(method, this.base + path, body, { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() });
@@ -53,7 +58,7 @@ export class Api {
         }
     }
 
-    async ask(method, path, body = undefined, headers = {}) {
+    async ask(method, path, body = undefined, headers = {}, isRaw = false) {
         const answer = await fetch(path, {
             method, body: body === undefined ? undefined : JSON.stringify(body), signal: this.stopped.signal, cache: 'no-store', credentials: 'omit',
             headers: { Authorization: `Bearer ${this.token}`, ...headers },
@@ -62,7 +67,7 @@ export class Api {
         const isJson = /json/.test(answer.headers.get('Content-Type') ?? '');
         if (!answer.ok)
             throw new Refusal(answer.status, isJson ? JSON.parse(text) : null);
-        return isJson ? JSON.parse(text) : text;
+        return isJson && !isRaw ? JSON.parse(text) : text;
     }
 
     /** Follow the events until close(). @param on {state(word), event(type, data), lost()} */

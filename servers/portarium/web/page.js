@@ -12,11 +12,12 @@ import { evidence } from './panes/evidence.js';
 import { inbox } from './panes/inbox.js';
 import { policies } from './panes/policies.js';
 import { runs } from './panes/runs.js';
+import { tasks } from './panes/tasks.js';
 import { workItems } from './panes/work.js';
 import { h } from './text.js';
 
 const STORED = 'portarium.token', REFRESH_MS = 150, TOAST_MS = 6000;
-const makers = [inbox, runs, workItems, agents, policies, evidence];
+const makers = [inbox, tasks, runs, workItems, agents, policies, evidence];
 const byId = (id) => document.getElementById(id);
 
 let api = null, places = [], place = null, chosen = null, items = [], timer = null, toastTimer = null, turn = 0;
@@ -111,8 +112,7 @@ async function refresh() {
         drawList();
         await drawDetail(mine);
     });
-    if (place !== places[0])
-        attempt(async () => { await places[0].list(); drawPlaces(); });
+    attempt(async () => { await Promise.all(places.filter((one) => one !== where && 'count' in one).map((one) => one.list())); drawPlaces(); });
 }
 
 function soon() {
@@ -234,7 +234,7 @@ function onKey(event) {
         byId('keys').showModal();
     else if (event.key === 'Escape' && chosen !== null)
         go(place.name);
-    else if (/^[1-6]$/.test(event.key))
+    else if (/^[1-9]$/.test(event.key) && places[Number(event.key) - 1])
         go(places[Number(event.key) - 1].name);
     else if (chosen === null || !place.press?.(event.key, chosen))
         return;

@@ -206,7 +206,7 @@ export function inbox({ api, attempt, toast, refresh, go }) {
         key: (approval) => approval.approvalId,
         head: () => h('div', { class: 'filter', role: 'group', 'aria-label': 'Which' }, SHOWN.map(([name, words]) =>
             h('button', { class: 'quiet', 'aria-pressed': String(shown === name), onclick: () => { shown = name; refresh(); } }, words))),
-        row: (approval) => [h('b', {}, oneLine(approval.prompt)), h('span', { class: 'sub' }, chip(approval.status), ` ${oneLine(approval.requestedByUserId ?? '')} `, moment(approval.requestedAtIso)),
+        row: (approval) => [h('b', {}, oneLine(approval.prompt)), h('span', { class: 'sub' }, chip(approval.status), ` ${oneLine([approval.actionId, approval.requestedByUserId].filter(Boolean).join(', '))} `, moment(approval.requestedAtIso)),
             approval.subject?.input === undefined ? null : h('span', { class: 'sub' }, oneLine(JSON.stringify(approval.subject.input)).slice(0, 120))],
         async list() {
             const found = (await api.getIfThere(`/approvals?limit=200${shown === 'open' ? '&status=Pending' : ''}`))?.items ?? [];

@@ -73,6 +73,17 @@ export function runs(tools) {
         refresh();
     }
 
+    /* Save the bundle of a run, which `portarium evidence verify` proves without this server. */
+    async function save(run) {
+        await attempt(async () => {
+            const text = await api.text(`/runs/${encodeURIComponent(run.runId)}/evidence:bundle`);
+            const link = h('a', { download: `${run.runId}.bundle` });
+            link.href = URL.createObjectURL(new Blob([text]));
+            link.click();
+            URL.revokeObjectURL(link.href);
+        });
+    }
+
     function buttons(run) {
         const intervene = (interventionType, words) => h('button', { onclick: () => change(run, `${words} this run`, words, '/interventions', { interventionType }) }, words);
         return FINAL.includes(run.status) ? null : h('div', { class: 'buttons' }, run.status === 'Paused' ? intervene('resume', 'Resume') : intervene('pause', 'Pause'),
@@ -102,7 +113,7 @@ export function runs(tools) {
                 run.failure ? h('p', { class: 'error text' }, `${run.failure.class}: ${run.failure.message ?? ''}`) : null,
                 buttons(run), h('h3', {}, 'Timeline'), timeline(run),
                 h('h3', {}, 'Parameters'), box(run.parameters ?? {}), run.output === undefined ? null : [h('h3', {}, 'Output'), box(run.output)],
-                entries ? [h('h3', {}, 'Evidence'), h('ol', { class: 'trail' }, entries.items.map((one) => h('li', {}, moment(one.occurredAtIso), ' ', chip(one.category), ' ', h('span', { class: 'text' }, one.summary))))] : null,
+                entries ? [h('h3', {}, 'Evidence'), h('div', { class: 'buttons' }, h('button', { onclick: () => save(run) }, 'Save the bundle')), h('ol', { class: 'trail' }, entries.items.map((one) => h('li', {}, moment(one.occurredAtIso), ' ', chip(one.category), ' ', h('span', { class: 'text' }, one.summary))))] : null,
             ].flat(2);
         },
     };
