@@ -28,8 +28,9 @@ static const char *const modes[] = { "none", "truncate", "hash", NULL };
 
 /* clang-format off */
 const cli_option casparian_run_options[] = {
-    { .name = "sink", .type = CLI_STRING, .argument = "URI", .standard = "parquet://./output/",
-      .help = "where the tables go: a directory, parquet://, csv:// or duckdb://" },
+    { .name = "sink", .type = CLI_STRING, .argument = "URI",
+      .help = "where the tables go: a directory, parquet://, csv:// or duckdb:// (default: as "
+              "[[sinks]] says, else parquet://./output/)" },
     { .name = "force", .type = CLI_FLAG, .help = "also files that are done" },
     { .name = "only", .type = CLI_CHOICE, .argument = "WHICH", .choices = onlies,
       .help = "files that failed, or had invalid rows, in the newest run" },
@@ -110,14 +111,27 @@ static casparian_only only_of(const char *word)
                                                     : CASPARIAN_ONLY_ALL;
 }
 
+/* The sink of the line, else that of [[sinks]] for the plugin's outputs, else ./output. */
 static mcp_status read_sink(order *self, casparian_app *app, const cli_line *line, mcp_error *err)
 {
+    const casparian_route given = { .uri = cli_string(line, "sink") };
+    const casparian_route standard = { .uri = "parquet://./output/" };
+    const casparian_route *route = given.uri ? &given : &standard;
+    casparian_plugin plugin;
     char folder[PATH_MAX];
+    mcp_status st = MCP_OK;
     if (!getcwd(folder, sizeof folder))
         return mcp_error_set(err, MCP_E_IO, "the current directory cannot be found");
+    if (!given.uri && app->config->sink_count > 0) {
+        st = casparian_shell_plugin(&plugin, app, cli_argument(line, 0), err);
+        if (st == MCP_OK)
+            st = casparian_route_find(&route, app->config->sinks, app->config->sink_count,
+                                      plugin.outputs, plugin.output_count, err);
+    }
     self->how.sink = &self->sink;
-    return casparian_sink_uri_read(&self->sink, app->arena, cli_string(line, "sink"),
-                                   mcp_arena_strdup(app->arena, folder), err);
+    return st == MCP_OK ? casparian_route_sink(&self->sink, app->arena, route,
+                                               mcp_arena_strdup(app->arena, folder), err)
+                        : st;
 }
 
 static mcp_status prepare(order *self, casparian_app *app, const char *plugin, mcp_error *err)

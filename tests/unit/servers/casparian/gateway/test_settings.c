@@ -132,6 +132,11 @@ static void what_is_wrong_in_a_file_is_named(void **state)
         { "[trust]\nallowed_signers = [\"a\"]\n[trust.keys]\na = \"AA==\"\n", "is not 32 bytes" },
         { "[redaction]\nhmac_key_file = \"/nothing/there\"\n", "/nothing/there" },
         { "[[sinks]]\ntopic = \"x\"\n", "requires the keys topic and uri" },
+        { "[[sinks]]\ntopic = \"x\"\nuri = \"ftp://y\"\n", "the sink of the topic 'x'" },
+        { "[[sinks]]\ntopic = \"x\"\nuri = \"csv://y\"\nmode = \"replace\"\n",
+          "a sink of csv has the mode append alone" },
+        { "[[sinks]]\ntopic = \"x\"\nuri = \"csv://y\"\nmode = \"add\"\n",
+          "wants append, replace or error" },
         { "[mcp\n", "config.toml:1" },
     };
     scratch_arena *t = *state;

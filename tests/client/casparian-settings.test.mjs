@@ -1,0 +1,88 @@
+/*
+ * casparian-settings.test.mjs - keys of config.toml by what they do.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+
+import { place } from './casparian.mjs';
+
+const FAILED = 1, USAGE = 2, NOT_FOUND = 4;
+
+const TWO = `name, version = "two", "1.0.0"
+outputs = {"lines": {"columns": [{"name": "n", "type": "int64"}]},
+           "words": {"columns": [{"name": "word", "type": "string"}]}}
+
+
+def parse(file_path):
+    yield "lines", {"n": 1}
+    yield "words", {"word": "x"}
+`;
+
+const ONE = `name, version = "one", "1.0.0"
+outputs = {"lines": {"columns": [{"name": "n", "type": "int64"}]}}
+
+
+def parse(file_path):
+    yield {"n": 1}
+`;
+
+let self;
+beforeEach(() => { self = place(); });
+afterEach(() => self.remove());
+
+function configure(text) {
+    fs.mkdirSync(self.home, { recursive: true });
+    fs.writeFileSync(path.join(self.home, 'config.toml'), text);
+}
+
+function succeed(...args) {
+    const done = self.cli([...args, '--json']);
+    assert.equal(done.status, 0, `${args}: ${done.err}${done.out}`);
+    return done.json;
+}
+
+function fail(status, pattern, ...args) {
+    const done = self.cli(args);
+    assert.equal(done.status, status, `${args}: ${done.out}${done.err}`);
+    assert.match(done.err, pattern);
+}
+
+const tables = (folder) => fs.readdirSync(path.join(self.dir, folder)).filter((name) => /\.(csv|parquet)$/.test(name))
+    .map((name) => name.replace(/_[0-9a-f]{16}\./, '.')).sort();
+
+describe('[[sinks]]', () => {
+    beforeEach(() => {
+        self.write('in/a.txt', 'x\n');
+        self.write('one.py', ONE);
+        self.write('two.py', TWO);
+    });
+
+    test('an output goes where its topic says, and --sink goes before', () => {
+        configure('[[sinks]]\ntopic = "lines"\nuri = "csv://./lines"\n[[sinks]]\ntopic = "*"\nuri = "parquet://./others"\n');
+        succeed('run', './one.py', 'in');
+        assert.deepEqual(tables('lines'), ['lines.csv']);
+        self.write('other.py', ONE.replaceAll('lines', 'others'));
+        succeed('run', './other.py', 'in');
+        assert.deepEqual(tables('others'), ['others.parquet']);
+        succeed('run', './two.py', 'in', '--sink', 'parquet://./here');
+        assert.deepEqual(tables('here'), ['lines.parquet', 'words.parquet']);
+        assert.ok(!self.exists('output'));
+    });
+
+    test('the mode is that of the entry: error refuses a table that is there', () => {
+        configure('[[sinks]]\ntopic = "*"\nuri = "duckdb://./web.duckdb"\nmode = "error"\n');
+        succeed('run', './one.py', 'in');
+        fail(FAILED, /has a table 'lines/, 'run', './one.py', 'in', '--force');
+    });
+
+    test('outputs of one job cannot go to two sinks, and each needs one', () => {
+        configure('[[sinks]]\ntopic = "lines"\nuri = "csv://./a"\n[[sinks]]\ntopic = "words"\nuri = "csv://./b"\n');
+        fail(USAGE, /lines and words.*--sink/, 'run', './two.py', 'in');
+        self.write('other.py', ONE.replaceAll('lines', 'others'));
+        fail(NOT_FOUND, /topic 'others'/, 'run', './other.py', 'in');
+        configure('[[sinks]]\ntopic = "*"\nuri = "csv://./a"\nmode = "replace"\n');
+        fail(USAGE, /mode append alone/, 'run', './two.py', 'in');
+    });
+});
