@@ -86,3 +86,36 @@ describe('[[sinks]]', () => {
         fail(USAGE, /mode append alone/, 'run', './two.py', 'in');
     });
 });
+
+describe('[query] expose_control', () => {
+    const rows = (sql) => succeed('query', sql).rows;
+
+    beforeEach(() => {
+        self.write('in/a.txt', 'x\n');
+        self.write('one.py', ONE);
+        succeed('run', './one.py', 'in');
+        succeed('scan', 'in', '--register', 'inbox');
+    });
+
+    test('jobs, events, approvals and files are views of this moment', () => {
+        configure('[query]\nexpose_control = true\n');
+        assert.deepEqual(rows('SELECT job_id, job_type, status, rows, typeof(created_at) FROM casparian.jobs'),
+            [[1, 'run', 'completed', 1, 'TIMESTAMP WITH TIME ZONE']]);
+        assert.deepEqual(rows('SELECT event_type FROM casparian.events ORDER BY event_id DESC LIMIT 1'), [['job_finished']]);
+        assert.deepEqual(rows('SELECT count(*) FROM casparian.approvals'), [[0]]);
+        assert.deepEqual(rows("SELECT name, source, error FROM (SELECT name, source, last_error AS error FROM casparian.files WHERE size = 2)"),
+            [['a.txt', 'inbox', null]]);
+        assert.ok(rows("SELECT abs(date_diff('minute', created_at, now())) < 60 FROM casparian.jobs")[0][0]);
+        succeed('backtest', './one.py', 'in');
+        assert.deepEqual(rows('SELECT job_type FROM casparian.jobs ORDER BY job_id'), [['run'], ['backtest']]);
+    });
+
+    test('they are no views by default, and an output of such a name stays what it is', () => {
+        fail(USAGE, /"jobs" does not exist/, 'query', 'SELECT * FROM casparian.jobs');
+        self.write('jobs.py', ONE.replaceAll('lines', 'jobs'));
+        succeed('run', './jobs.py', 'in');
+        configure('[query]\nexpose_control = true\n');
+        assert.deepEqual(rows('SELECT n FROM jobs'), [[1]]);
+        assert.deepEqual(rows('SELECT count(*) FROM casparian.jobs, outputs.jobs'), [[2]]);
+    });
+});

@@ -3,6 +3,7 @@
  */
 #include "features/answer.h"
 #include "features/tools.h"
+#include "jobs/state/control.h"
 #include "jobs/state/rows.h"
 
 #include <string.h>
@@ -154,6 +155,8 @@ mcp_status casparian_query_tool(casparian_request *request)
     mcp_status st = casparian_catalog_read(&catalog, app->store, arena, err);
     catalog.open = open_output;
     catalog.data = request;
+    if (st == MCP_OK && app->config->query_exposes_control)
+        st = casparian_control_add(&catalog, app->store, arena, err);
     if (st == MCP_OK)
         st = casparian_query_run(&result, app->query, &catalog, &what, &failure, arena, err);
     if (st == MCP_OK)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "jobs/catalog.h"
+#include "jobs/state/control.h"
 #include "query/query.h"
 #include "shell/commands.h"
 #include "shell/print.h"
@@ -237,6 +238,8 @@ static mcp_status query(casparian_app *app, const cli_line *line, mcp_error *err
     mcp_status st = read_statement(&sql, app, line, err);
     if (st == MCP_OK)
         st = casparian_catalog_read(&catalog, app->store, app->arena, err);
+    if (st == MCP_OK && app->config->query_exposes_control)
+        st = casparian_control_add(&catalog, app->store, app->arena, err);
     if (st != MCP_OK)
         return st;
     const casparian_query_request what = { .sql = sql,
