@@ -119,3 +119,13 @@ describe('[query] expose_control', () => {
         assert.deepEqual(rows('SELECT count(*) FROM casparian.jobs, outputs.jobs'), [[2]]);
     });
 });
+
+test('[mcp] max_cell_bytes cuts the values of an answer at whole characters', () => {
+    self.write('in/a.txt', 'x\n');
+    self.write('long.py', ONE.replace('"int64"', '"string"').replace('{"n": 1}', '{"n": "\u00e4" * 10000}'));
+    succeed('run', './long.py', 'in');
+    const value = () => succeed('query', 'SELECT n FROM lines').rows[0][0];
+    assert.equal(value(), `${'\u00e4'.repeat(4096)}\u2026`); // 8192 bytes by default
+    configure('[mcp]\nmax_cell_bytes = 17\n');
+    assert.equal(value(), `${'\u00e4'.repeat(8)}\u2026`);
+});
