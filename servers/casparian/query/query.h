@@ -168,9 +168,8 @@ typedef struct casparian_query_written {
 
 /** Bounds of an answer. */
 typedef struct casparian_query_room {
-    size_t
-        bytes_max; /* of the array of rows; a row that does not fit is not begun, nor are later ones */
-    size_t cell_max; /* of a value, beyond which it is cut; 0: CASPARIAN_QUERY_CELL_MAX */
+    size_t bytes_max; /* of the array: a row that does not fit is not begun, nor are later ones */
+    size_t cell_max;  /* of a value, beyond which it is cut; 0: CASPARIAN_QUERY_CELL_MAX */
 } casparian_query_room;
 
 /**
