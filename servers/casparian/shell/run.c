@@ -51,6 +51,7 @@ const cli_option casparian_backtest_options[] = {
     { .name = "schema", .type = CLI_STRING, .argument = "FILE", .help = "schemas by output (JSON)" },
     { .name = "ephemeral", .type = CLI_STRING, .argument = "ID", .help = "schemas that were proposed" },
     { .name = "fail-fast", .type = CLI_FLAG, .help = "end early where most files fail" },
+    { .name = "follow", .type = CLI_FLAG, .help = "print the progress, also where nobody watches a terminal" },
     { .name = "fail-under", .type = CLI_STRING, .argument = "PCT",
       .help = "exit with 1 where fewer rows of an output are valid" },
     { .name = "redact", .type = CLI_CHOICE, .argument = "MODE", .standard = "none", .choices = modes,
