@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 
-import { place } from './casparian.mjs';
+import { place, serve } from './casparian.mjs';
 
 const FAILED = 1, USAGE = 2, NOT_FOUND = 4;
 
@@ -128,4 +129,26 @@ test('[mcp] max_cell_bytes cuts the values of an answer at whole characters', ()
     assert.equal(value(), `${'\u00e4'.repeat(4096)}\u2026`); // 8192 bytes by default
     configure('[mcp]\nmax_cell_bytes = 17\n');
     assert.equal(value(), `${'\u00e4'.repeat(8)}\u2026`);
+});
+
+test('[audit] files from the second on are compressed, and verify and tail read them', async () => {
+    configure('[audit]\nmax_bytes = 16384\nkeep = 4\nchain = true\n');
+    const server = await serve(self);
+    for (let i = 0; i < 100; i++)
+        await server.ask('job_list');
+    await server.close();
+    const file = (suffix) => path.join(self.home, `mcp_audit.ndjson${suffix}`);
+    const older = fs.readdirSync(self.home).filter((name) => /^mcp_audit\.ndjson\.\d/.test(name)).sort();
+    assert.deepEqual(older, ['.1', '.2.gz', '.3.gz', '.4.gz'].map((suffix) => `mcp_audit.ndjson${suffix}`));
+    const lines = [...['.4.gz', '.3.gz', '.2.gz'].map((suffix) => gunzipSync(fs.readFileSync(file(suffix)))), ...['.1', ''].map((suffix) => fs.readFileSync(file(suffix)))]
+        .flatMap((bytes) => bytes.toString().trimEnd().split('\n'));
+    const found = succeed('audit', 'verify');
+    assert.deepEqual([found.valid, found.files, found.lines, found.chained], [true, 5, lines.length, lines.length]);
+    const present = fs.readFileSync(file(''), 'utf8').trimEnd().split('\n').length;
+    const tail = self.cli(['audit', 'tail', '-n', String(present + 3)]);
+    assert.deepEqual(tail.out.trimEnd().split('\n'), lines.slice(-present - 3));
+    fs.writeFileSync(file('.3.gz'), fs.readFileSync(file('.3.gz')).subarray(0, 100));
+    const damaged = self.cli(['audit', 'verify']);
+    assert.equal(damaged.status, FAILED, damaged.err);
+    assert.match(damaged.out, /\.3\.gz:\d+: it and what follows cannot be read$/m);
 });
