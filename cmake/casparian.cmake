@@ -128,6 +128,18 @@ function(casparian_plugin_index)
     install(FILES ${index} DESTINATION ${CMAKE_INSTALL_DATADIR}/casparian/plugins)
 endfunction()
 
+# The program that loads plugins that are shared libraries. These find the SDK in it.
+cmake_path(SET casparian_host_folder NORMALIZE ${casparian_plugins}/../host)
+add_executable(plugin_host ${casparian_folder}/guest/host/plugin_host.c ${sdk_sources})
+causeway_product(plugin_host)
+target_include_directories(plugin_host PRIVATE ${casparian_folder} ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(plugin_host PRIVATE -O2 -fno-sanitize=all)
+target_link_libraries(plugin_host PRIVATE ${CMAKE_DL_LIBS})
+target_link_options(plugin_host PRIVATE -fno-sanitize=all)
+set_target_properties(plugin_host PROPERTIES ENABLE_EXPORTS ON RUNTIME_OUTPUT_DIRECTORY ${casparian_host_folder})
+install(PROGRAMS ${casparian_host_folder}/plugin_host DESTINATION ${CMAKE_INSTALL_DATADIR}/casparian/host)
+list(APPEND casparian_plugin_files plugin_host)
+
 casparian_plugin_native(csv_native 0.1.0)
 casparian_plugin_native(evtx_native 0.1.0)
 casparian_plugin_native(jsonl_native 0.1.0)

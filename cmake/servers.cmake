@@ -39,7 +39,7 @@ foreach(server IN LISTS servers)
     file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${app_folders})
     file(GLOB others CONFIGURE_DEPENDS ${folder}/mpi/*.c) # of another program
     list(REMOVE_ITEM core ${app} ${others})
-    list(FILTER core EXCLUDE REGEX "/casparian/(guest/sdk|parsers)/") # of plugins
+    list(FILTER core EXCLUDE REGEX "/casparian/(guest/(sdk|host)|parsers)/") # of plugins
     list(REMOVE_ITEM app ${folder}/main.c)
     add_library(${server}_core STATIC ${core})
     target_link_libraries(${server}_core PUBLIC ${server_libraries})

@@ -192,6 +192,25 @@ void cf_row_error(cf_output *output, const char *reason);
 /** End the row. On CF_E_USE and CF_E_LIMIT the row is dropped and the next one may be written. */
 cf_status cf_row_commit(cf_output *output);
 
+/*
+ * A plugin may be a shared library in the place of a program: `entrypoint = "words.so"`. It is not
+ * linked with libcasparian_plugin.a and calls neither cf_begin nor cf_finish: the program that
+ * loads it, in the sandbox, has the functions above. It exports these two.
+ *
+ *     cc -std=c17 -O2 -shared -fPIC words.c -o words.so
+ */
+
+/** Parse a file into the sink. @return as cf_finish's exit_code */
+int cf_plugin_parse(const char *path, cf_sink *sink);
+
+/** A JSON object that has the `name` and the `version` of casparian.toml. */
+const char *cf_plugin_manifest(void);
+
+#define CF_PLUGIN_PARSE "cf_plugin_parse"
+#define CF_PLUGIN_MANIFEST "cf_plugin_manifest"
+typedef int cf_plugin_parse_function(const char *path, cf_sink *sink);
+typedef const char *cf_plugin_manifest_function(void);
+
 #ifdef __cplusplus
 }
 #endif

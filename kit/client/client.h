@@ -90,6 +90,7 @@ typedef struct client_wait {
 typedef struct client_tools {
     const mcp_json *const *items;
     size_t count;
+    size_t left_out; /* entries of the list without a name or an inputSchema: they are no tools */
 } client_tools;
 
 /**

@@ -196,16 +196,16 @@ static mcp_status check_page(const client *self, const mcp_json *answer, mcp_err
                              self->label);
     if (!mcp_json_is_array(tools))
         return mcp_error_set(err, MCP_E_SCHEMA, "%s: tools/list has no tools", self->label);
-    for (size_t i = 0; i < mcp_json_count(tools); i++) {
-        size_t length = 0;
-        const mcp_json *tool = mcp_json_item(tools, i);
-        const char *name = mcp_json_string(mcp_json_get(tool, "name"), &length);
-        if (!name || length == 0 || strlen(name) != length ||
-            !mcp_json_is_object(mcp_json_get(tool, "inputSchema")))
-            return mcp_error_set(err, MCP_E_SCHEMA, "%s: tool %zu of tools/list is none",
-                                 self->label, i + 1);
-    }
     return MCP_OK;
+}
+
+/* Whether an entry of a list can be called and checked. */
+static bool is_tool(const mcp_json *entry)
+{
+    size_t length = 0;
+    const char *name = mcp_json_string(mcp_json_get(entry, "name"), &length);
+    return name && length > 0 && strlen(name) == length &&
+           mcp_json_is_object(mcp_json_get(entry, "inputSchema"));
 }
 
 static mcp_status list_pages(struct page **last, size_t *count, struct request *request,
@@ -252,11 +252,15 @@ mcp_status client_list_tools(client_tools *out, client *self, mcp_arena *arena,
     const mcp_json **items = mcp_arena_array(arena, count, sizeof *items);
     if (!items)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a list of tools");
-    *out = (client_tools){ items, count };
+    size_t at = count, tools = 0;
     for (; page; page = page->before) {
-        count -= mcp_json_count(page->tools);
+        at -= mcp_json_count(page->tools);
         for (size_t i = 0; i < mcp_json_count(page->tools); i++)
-            items[count + i] = mcp_json_item(page->tools, i);
+            items[at + i] = mcp_json_item(page->tools, i);
     }
+    for (size_t i = 0; i < count; i++)
+        if (is_tool(items[i]))
+            items[tools++] = items[i];
+    *out = (client_tools){ .items = items, .count = tools, .left_out = count - tools };
     return MCP_OK;
 }

@@ -4,6 +4,10 @@
  * Compile it where the SDK is installed, and it is a plugin together with casparian.toml:
  *
  *     cc -std=c17 -O2 words.c -lcasparian_plugin -o words
+ *
+ * or, with `entrypoint = "words.so"` in casparian.toml:
+ *
+ *     cc -std=c17 -O2 -shared -fPIC words.c -o words.so
  */
 #include <casparian_plugin.h>
 #include <errno.h>
@@ -29,15 +33,14 @@ static bool emit_words(cf_output *words, int64_t line, const char *text)
     return true;
 }
 
-int main(int argc, char **argv)
+int cf_plugin_parse(const char *path, cf_sink *sink)
 {
-    cf_sink *sink = cf_begin("words", "1.0.0", "cfb");
-    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
+    FILE *file = fopen(path, "r");
     char text[4096];
 
     if (!file) {
-        cf_error(sink, argc == 2 ? strerror(errno) : "usage: words FILE");
-        return cf_finish(sink, 1);
+        cf_error(sink, strerror(errno));
+        return 1;
     }
     cf_output *words = cf_output_open(sink, "words", &schema);
     for (int64_t line = 1; fgets(text, sizeof text, file); line++)
@@ -47,5 +50,21 @@ int main(int argc, char **argv)
     if (has_failed)
         cf_error(sink, "the file cannot be read");
     fclose(file);
-    return cf_finish(sink, has_failed ? 1 : 0);
+    return has_failed ? 1 : 0;
+}
+
+const char *cf_plugin_manifest(void)
+{
+    return "{\"name\": \"words\", \"version\": \"1.0.0\"}";
+}
+
+/* A shared library does not need it. */
+int main(int argc, char **argv)
+{
+    cf_sink *sink = cf_begin("words", "1.0.0", "cfb");
+
+    if (argc == 2)
+        return cf_finish(sink, cf_plugin_parse(argv[1], sink));
+    cf_error(sink, "usage: words FILE");
+    return cf_finish(sink, 1);
 }

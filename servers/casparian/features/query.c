@@ -30,12 +30,13 @@ static bool has_stopped(void *call)
 }
 
 /* Refuse, with the names of views where a table does not exist. */
-static mcp_status refuse(casparian_request *request, const casparian_query_failure *failure)
+static mcp_status refuse(casparian_request *request, const casparian_query_failure *failure,
+                         const char *message)
 {
     mcp_json_writer json;
     mcp_buf details;
     const casparian_refusal refusal = { .code = casparian_code_find(failure->code),
-                                        .message = failure->message,
+                                        .message = message,
                                         .suggestion = failure->suggestion };
     casparian_refusal full = refusal;
     if (failure->available_count == 0)
@@ -164,7 +165,9 @@ mcp_status casparian_query_tool(casparian_request *request)
     if (st == MCP_OK)
         write_answer(request, result, &redaction, &warnings);
     else if (failure.code)
-        st = refuse(request, &failure);
+        st = refuse(request, &failure,
+                    redaction.mode == CASPARIAN_REDACTION_NONE ? failure.message
+                                                               : failure.redacted);
     casparian_query_result_free(result);
     mcp_buf_clear(&warnings);
     return st;

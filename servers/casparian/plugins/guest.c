@@ -84,6 +84,7 @@ static size_t keep_plugin(casparian_guest *self, const casparian_plugin *from)
     to->runtime = from->runtime;
     to->origin = from->origin;
     to->dir = keep(arena, from->dir, &failures);
+    to->host = keep(arena, from->host, &failures);
     to->entrypoint = keep(arena, from->entrypoint, &failures);
     to->python = keep(arena, from->python, &failures);
     to->outputs = keep_all(arena, from->outputs, from->output_count, &failures);

@@ -4,6 +4,7 @@
 #include "plugins/plugin.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const char *casparian_runtime_text(casparian_runtime runtime)
 {
@@ -36,6 +37,27 @@ bool casparian_plugin_id_is_valid(const char *id)
             return false;
     }
     return true;
+}
+
+mcp_status casparian_plugin_host(const char **out, mcp_arena *arena, const char *entrypoint,
+                                 const char *shipped, mcp_error *err)
+{
+    size_t length = strlen(entrypoint);
+    *out = NULL;
+    if (length <= 3 || strcmp(entrypoint + length - 3, ".so") != 0)
+        return MCP_OK;
+    if (!shipped)
+        return mcp_error_set(err, MCP_E_UNSUPPORTED,
+                             "%s is a shared library, and no plugin_host is installed to load it",
+                             entrypoint);
+    *out = mcp_arena_printf(arena, "%s/../host/plugin_host", shipped);
+    if (!*out)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
+    return access(*out, X_OK) == 0
+               ? MCP_OK
+               : mcp_error_set(err, MCP_E_UNSUPPORTED,
+                               "%s is a shared library, and %s, which loads such, cannot be run",
+                               entrypoint, *out);
 }
 
 /* ---- Semantic Versioning 2.0 ----------------------------------------------------------------- */

@@ -58,6 +58,8 @@ typedef struct casparian_plugin {
     const char *dir;        /* absolute: its own folder, which it may read */
     const char *entrypoint; /* absolute: the module or the program */
     bool is_module;         /* one module without casparian.toml */
+    const char *host;       /* absolute: the program that loads an entrypoint that is a shared
+                               library; NULL: the entrypoint is no such */
     const char *python;     /* absolute: the interpreter of a Python plugin; NULL: none was found */
     char artifact_hash[CASPARIAN_HASH_SIZE]; /* of its code, manifest and schemas (data, 9.5) */
 
@@ -89,6 +91,16 @@ const char *casparian_origin_text(casparian_origin origin);
 
 /** Whether a text is an id of a plugin, or the name of an output: they have the same form. */
 bool casparian_plugin_id_is_valid(const char *id);
+
+/**
+ * Find the program that loads a native plugin that is a shared library (*.so).
+ *
+ * @param out     in the arena; NULL: the entrypoint is a program
+ * @param shipped the folder of the plugins that ship, which is next to that of the program; or NULL
+ * @return MCP_OK; MCP_E_UNSUPPORTED: it is not installed; MCP_E_NOMEM
+ */
+mcp_status casparian_plugin_host(const char **out, mcp_arena *arena, const char *entrypoint,
+                                 const char *shipped, mcp_error *err);
 
 /**
  * Compare versions as Semantic Versioning 2.0 orders them (section 11).

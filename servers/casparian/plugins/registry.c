@@ -320,6 +320,9 @@ static mcp_status describe(casparian_plugin *out, casparian_registry *self, mcp_
         st = python_of(&out->python, self, arena, bundle, err);
         if (st == MCP_OK)
             st = metadata_of(&metadata, self, arena, bundle, out->python, err);
+    } else {
+        st = casparian_plugin_host(&out->host, arena, bundle->entrypoint, self->options.shipped,
+                                   err);
     }
     if (st == MCP_OK)
         st = casparian_declared_read(out, arena, bundle, metadata, err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MESSAGE_MAX 2000
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /* What a client sees of the statuses of the layers. */
 static const struct {
@@ -82,6 +83,34 @@ static const char *reduce(const char *words, const casparian_views *views, mcp_a
     return reduced ? reduced : "no memory for the reason";
 }
 
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* "Conversion Error" of "Conversion Error: Could not ..."; 0: there is no such beginning. */
+static size_t class_length(const char *message)
+{
+    const char *end = strstr(message, " Error: ");
+    size_t length = end ? (size_t)(end - message) : 0;
+    return strspn(message, LETTERS " ") >= length ? length : 0;
+}
+
+/* The engine writes of a statement before it runs, and of data while it runs. */
+static const char *without_values(const char *message, mcp_arena *arena)
+{
+    static const char *const of_statements[] = { "Parser",  "Syntax",          "Binder",
+                                                 "Catalog", "Not implemented", "Out of Memory" };
+    size_t length = class_length(message);
+    if (length == 0)
+        return message; /* words of ours */
+    for (size_t i = 0; i < sizeof of_statements / sizeof of_statements[0]; i++)
+        if (strlen(of_statements[i]) == length && strncmp(message, of_statements[i], length) == 0)
+            return message;
+    const char *out = mcp_arena_printf(arena,
+                                       "%.*s Error: a value of the data does not allow this; what "
+                                       "the engine says of it is not shown, since it has values",
+                                       (int)length, message);
+    return out ? out : "no memory for the reason";
+}
+
 /* ---- the failure ----------------------------------------------------------------------------- */
 
 static void list_views(casparian_query_failure *out, const casparian_catalog *catalog,
@@ -107,6 +136,7 @@ mcp_status casparian_query_fail(casparian_query_failure *out, mcp_status st, con
     mcp_status told = MCP_E_INTERNAL;
 
     failure.message = message ? message : "";
+    failure.redacted = without_values(failure.message, arena);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i].from != st)
             continue;

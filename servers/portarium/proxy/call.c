@@ -485,9 +485,11 @@ static mcp_status report(passing *self, const char *execution, ending how, const
     mcp_buf text;
     mcp_json_writer json;
     const mcp_json *kept = NULL, *body = NULL;
-    mcp_status st = kept_result(&kept, self, result);
-    if (st != MCP_OK)
-        return st;
+    /* Without its result the end is recorded all the same. */
+    if (kept_result(&kept, self, result) != MCP_OK)
+        mcp_log_write(&self->proxy->app->log, MCP_LOG_WARNING,
+                      "the result of a call of %s is not recorded: %s", self->tool->name,
+                      mcp_call_error(self->call)->message);
     begin_object(&text, &json);
     if (execution)
         mcp_write_member_string(&json, "executionId", execution);
@@ -496,7 +498,7 @@ static mcp_status report(passing *self, const char *execution, ending how, const
         mcp_write_member_value(&json, "output", kept);
     if (message && *message)
         mcp_write_member_string(&json, "errorMessage", message);
-    st = end_object(&body, self, &text, &json);
+    mcp_status st = end_object(&body, self, &text, &json);
     if (st != MCP_OK)
         return st;
     const question end = { .operation = execution ? "completeExecution" : "recordAction",

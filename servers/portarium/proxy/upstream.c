@@ -291,6 +291,10 @@ static mcp_status add_tools(portarium_upstream_tools *list, const client_tools *
     if (!self.files || !self.rows || !list->items)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tools of upstream %s",
                              list->upstream->options.name);
+    if (all->left_out > 0)
+        mcp_log_write(&list->upstream->options.log, MCP_LOG_WARNING,
+                      "upstream %s: %zu entries of its tools/list are no tools, and are left out",
+                      list->upstream->options.name, all->left_out);
     mcp_status st = trial->begin(&self.trial, err);
     if (st == MCP_OK)
         st = add_each(&self, all, err);

@@ -373,12 +373,15 @@ static bool read_data(struct native *self)
 static void start(struct native *self)
 {
     casparian_guest *guest = self->guest;
-    const char *argv[] = { guest->plugin.entrypoint, self->file->path, NULL };
+    const casparian_plugin *plugin = &guest->plugin;
+    const char *program[] = { plugin->entrypoint, self->file->path, NULL };
+    const char *library[] = { plugin->host,    plugin->entrypoint, plugin->id,
+                              plugin->version, self->file->path,   NULL };
     casparian_launch launch = { .plugin = &guest->plugin,
                                 .options = &guest->options,
                                 .protections = &guest->protections,
                                 .scratch = guest->scratch,
-                                .argv = argv,
+                                .argv = plugin->host ? library : program,
                                 .file = self->file };
     mcp_error why = MCP_ERROR_INIT;
     mcp_arena *arena = mcp_arena_new(0);

@@ -170,7 +170,7 @@ static void add_common(struct paths *self, const casparian_plugin *plugin, const
     if (plugin->runtime == CASPARIAN_PYTHON)
         add_interpreter(self, plugin->python);
     else
-        add(self, plugin->entrypoint, -1, PROC_READ | PROC_EXECUTE);
+        add(self, plugin->host ? plugin->host : plugin->entrypoint, -1, PROC_READ | PROC_EXECUTE);
     add(self, plugin->dir, -1, PROC_READ);
     add(self, scratch, -1, PROC_READ | PROC_WRITE);
 }

@@ -450,7 +450,7 @@ static mcp_status list(struct world *world, client_tools *tools)
 static void a_list_is_given_as_it_was_sent(void **state)
 {
     struct world *world = *state;
-    client_tools tools = { NULL, 0 };
+    client_tools tools = { .count = 0 };
     mcp_json_writer writer;
     mcp_buf text;
 
@@ -465,19 +465,32 @@ static void a_list_is_given_as_it_was_sent(void **state)
     mcp_buf_clear(&text);
 }
 
+/* One of them would otherwise take all tools of a server away. */
+static void entries_that_are_no_tools_are_left_out(void **state)
+{
+    struct world *world = *state;
+    client_tools tools = { .count = 0 };
+
+    world->list_body = TOOLS("[1," TOOL("a") ",{\"name\":\"b\"},"
+                                             "{\"name\":\"\",\"inputSchema\":{}},"
+                                             "{\"name\":\"a\\u0000b\",\"inputSchema\":{}},"
+                                             "{\"name\":7,\"inputSchema\":{}},"
+                                             "{\"name\":\"c\",\"inputSchema\":[]}," TOOL("d") "]");
+    assert_int_equal(list(world, &tools), MCP_OK);
+    assert_int_equal(tools.count, 2);
+    assert_int_equal(tools.left_out, 6);
+    assert_string_equal(mcp_json_get_string(tools.items[0], "name"), "a");
+    assert_string_equal(mcp_json_get_string(tools.items[1], "name"), "d");
+}
+
 static void bad_lists_are_refused(void **state)
 {
     static const char *const bad[] = {
         TOOLS("{}"),
-        TOOLS("[1]"),
-        TOOLS("[{\"name\":\"a\"}]"),
-        TOOLS("[{\"name\":\"\",\"inputSchema\":{}}]"),
-        TOOLS("[{\"name\":\"a\\u0000b\",\"inputSchema\":{}}]"),
-        TOOLS("[{\"name\":7,\"inputSchema\":{}}]"),
         "{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{}}",
     };
     struct world *world = *state;
-    client_tools tools = { NULL, 0 };
+    client_tools tools = { .count = 0 };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         world->list_body = bad[i];
@@ -491,7 +504,7 @@ static void bad_lists_are_refused(void **state)
 static void an_endless_list_is_cut(void **state)
 {
     struct world *world = *state;
-    client_tools tools = { NULL, 0 };
+    client_tools tools = { .count = 0 };
 
     world->list_body = "{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{\"tools\":[],"
                        "\"nextCursor\":\"again\"}}";
@@ -567,6 +580,7 @@ int main(void)
         WITH_PEER(messages_are_bounded),
         WITH_PEER(bad_calls_are_not_sent),
         WITH_PEER(a_list_is_given_as_it_was_sent),
+        WITH_PEER(entries_that_are_no_tools_are_left_out),
         WITH_PEER(bad_lists_are_refused),
         WITH_PEER(an_endless_list_is_cut),
         WITH_PEER(changes_of_the_list_are_reported),

@@ -56,7 +56,7 @@ static void end(struct world *world)
 /* The tool under the name that the revision gives it. */
 static const char *name_of(struct world *world, const char *part)
 {
-    client_tools tools = { NULL, 0 };
+    client_tools tools = { .count = 0 };
     const client_wait wait = { .timeout_ms = LONG_MS };
 
     assert_int_equal(client_list_tools(&tools, world->client, world->arena, &wait, &world->err),

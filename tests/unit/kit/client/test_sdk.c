@@ -64,7 +64,7 @@ static void expect_call(struct world *world, const char *name)
 static void converse(struct world *world)
 {
     static const char *const names[] = { "greet", "change", "last" };
-    client_tools tools = { NULL, 0 };
+    client_tools tools = { .count = 0 };
     const client_wait wait = { .timeout_ms = LONG_MS };
     char revision[CLIENT_REVISION_SIZE];
     bool is_read_only = false;

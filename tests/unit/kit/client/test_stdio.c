@@ -83,7 +83,7 @@ static mcp_status call_tool(struct world *world, client_result *result, const ch
 /* A number that the guest reports in the schema of its tool. */
 static int64_t count_of(struct world *world, const char *name)
 {
-    client_tools tools = { NULL, 0 };
+    client_tools tools = { .count = 0 };
     const client_wait wait = { .timeout_ms = LONG_MS };
     int64_t count = -1;
 
@@ -108,7 +108,7 @@ static void expect_done(struct world *world)
 static void a_program_of_ours_is_called(void **state)
 {
     struct world world;
-    client_tools tools = { NULL, 0 };
+    client_tools tools = { .count = 0 };
     client_result result;
     char revision[CLIENT_REVISION_SIZE];
 

@@ -243,8 +243,13 @@ static void an_error_in_a_later_row_is_seen(void **state)
         "SELECT CAST(CASE WHEN i = 90000 THEN 'x' ELSE '1' END AS INTEGER) FROM range(99000) "
         "AS r(i)",
         "sql_error");
-    assert_non_null(strstr(self->failure.message, "Conversion Error"));
+    assert_non_null(
+        strstr(self->failure.message, "Conversion Error: Could not convert string 'x'"));
     assert_null(strstr(self->failure.message, "LINE"));
+    assert_non_null(strstr(self->failure.redacted, "Conversion Error: a value of the data"));
+    assert_null(strstr(self->failure.redacted, "'x'"));
+    expect_code(self, "SELECT nothing FROM range(3) AS r(i)", "sql_error");
+    assert_string_equal(self->failure.redacted, self->failure.message);
 }
 
 static void a_missing_table_lists_the_others(void **state)

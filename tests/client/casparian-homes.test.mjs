@@ -1,0 +1,124 @@
+/*
+ * Several processes on one home: servers and workers share the jobs, and one that was frozen past
+ * its lease writes nothing when it wakes.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, test } from 'node:test';
+
+import { place, program, serve, until } from './casparian.mjs';
+
+const ARGS = ['--allow-dev-plugins', '--allow-tool-approval'];
+const LEASE_MS = 1000;
+const FILES = 3, ROWS = 20;
+
+/** A parser that takes its time: seconds a row. */
+const parser = (seconds) => `import time
+name = "slow"
+version = "1.0.0"
+OUTPUTS = {"rows": {"columns": [{"name": "a", "type": "int64"}]}}
+
+
+def parse(path):
+    with open(path) as file:
+        for line in file:
+            time.sleep(${seconds})
+            yield {"a": int(line)}
+`;
+
+let self;
+beforeEach(() => {
+    self = place();
+    for (let file = 0; file < FILES; file++)
+        self.write(`in/${file}.txt`, Array.from({ length: ROWS }, (_, row) => `${file * ROWS + row}\n`).join(''));
+});
+afterEach(() => self.remove());
+
+const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+function worker(args = []) {
+    const child = spawn(program, ['worker', ...args], { cwd: self.dir, env: self.env, stdio: 'ignore' });
+    child.ended = new Promise((resolve) => { child.on('exit', resolve); });
+    return child;
+}
+
+async function approve(server, output = './out') {
+    const { approval_id: id } = await server.ask('run_request', { plugin_ref: { path: 'slow.py' }, input_dir: 'in', output, force: true });
+    return (await server.ask('approval_decide', { approval_id: id, decision: 'approve' })).job_id;
+}
+
+function state(sql) {
+    const db = new DatabaseSync(path.join(self.home, 'state.sqlite'), { readOnly: true });
+    try {
+        return db.prepare(sql).all();
+    } finally {
+        db.close();
+    }
+}
+
+const outputs = (folder) => fs.readdirSync(path.join(self.dir, folder)).filter((name) => name.startsWith('rows_'));
+
+test('two servers and two workers run each job once, and no more at once than the setting has', async () => {
+    const JOBS = 16, AT_ONCE = 2;
+    self.write('slow.py', parser(0.002));
+    self.env.CASPARIAN_JOBS_MAX_CONCURRENT = String(AT_ONCE);
+    const servers = [await serve(self, ARGS), await serve(self, ARGS)];
+    const workers = [worker(), worker()];
+    const jobs = [];
+    for (let i = 0; i < JOBS; i++)
+        jobs.push(await approve(servers[i % 2], i % 4 < 2 ? './out' : './other'));
+    assert.equal(new Set(jobs).size, JOBS);
+    let most = 0;
+    await until(() => {
+        most = Math.max(most, state("SELECT count(*) AS n FROM cf_api_jobs WHERE status = 'running'")[0].n);
+        return state("SELECT count(*) AS n FROM cf_api_jobs WHERE status IN ('queued', 'running')")[0].n === 0;
+    }, 'the end of all jobs', 200_000);
+    assert.ok(most <= AT_ONCE, `${most} jobs ran at once`);
+    for (const [i, job] of jobs.entries()) {
+        const status = await servers[(i + 1) % 2].end(job); // of the other server
+        assert.equal(status.status, 'completed', JSON.stringify(status));
+        assert.equal(status.result.outputs.rows.rows_written, FILES * ROWS);
+    }
+    const count = async (view) => (await servers[0].ask('query', { sql: `SELECT count(*) FROM outputs."${view}"` })).rows[0][0];
+    assert.equal(await count('rows'), FILES * ROWS);
+    assert.equal(await count('rows__all'), JOBS * FILES * ROWS);
+    for (const folder of ['out', 'other']) {
+        assert.equal(outputs(folder).length, JOBS / 2);
+        const verified = self.cli(['verify', folder]);
+        assert.equal(verified.status, 0, verified.out + verified.err);
+    }
+    for (const one of workers)
+        one.kill('SIGTERM');
+    await Promise.all(workers.map((one) => one.ended));
+    await Promise.all(servers.map((one) => one.close()));
+});
+
+test('a server that was frozen past its lease writes nothing when it wakes', async () => {
+    self.write('slow.py', parser(0.03));
+    self.env.CAUSEWAY_LEASE_MS = String(LEASE_MS);
+    const frozen = await serve(self, ARGS);
+    const job = await approve(frozen);
+    await until(async () => (await frozen.ask('job_status', { job_id: job })).status === 'running', 'the job to run');
+    process.kill(frozen.pid, 'SIGSTOP');
+    const other = await serve(self, ARGS);
+    const taken = await other.end(job);
+    assert.equal(taken.status, 'completed', JSON.stringify(taken));
+    const events = state(`SELECT max(event_id) AS last, count(*) AS n FROM cf_api_events WHERE job_id = ${job}`)[0];
+    const written = outputs('out');
+    assert.equal(written.length, 1);
+    process.kill(frozen.pid, 'SIGCONT');
+    const seen = await frozen.end(job);
+    assert.deepEqual(seen.result, taken.result);
+    await pause(2 * LEASE_MS); // what the frozen one still does, it does now
+    assert.deepEqual(outputs('out'), written);
+    assert.deepEqual(state(`SELECT max(event_id) AS last, count(*) AS n FROM cf_api_events WHERE job_id = ${job}`)[0], events);
+    assert.equal(self.cli(['verify', 'out']).status, 0);
+    const again = await frozen.end(await approve(frozen)); // it works on
+    assert.equal(again.status, 'completed', JSON.stringify(again));
+    const { rows } = await other.ask('query', { sql: 'SELECT count(*) FROM outputs."rows"' });
+    assert.equal(rows[0][0], FILES * ROWS);
+    await Promise.all([frozen.close(), other.close()]);
+});
