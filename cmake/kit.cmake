@@ -39,6 +39,13 @@ macro(kit_needs_fetch)
     target_include_directories(kit_fetch SYSTEM PRIVATE ${CURL_INCLUDE_DIRS})
 endmacro()
 
+# Programs without an audit log do not use it (--as-needed).
+macro(kit_needs_guard)
+    find_package(ZLIB REQUIRED)
+    target_link_libraries(kit_guard PRIVATE ZLIB::ZLIB)
+    target_link_options(kit_guard INTERFACE -Wl,--as-needed)
+endmacro()
+
 macro(kit_needs_keys)
     target_link_libraries(kit_keys PRIVATE OpenSSL::Crypto)
 endmacro()

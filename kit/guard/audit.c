@@ -21,11 +21,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard/archive.h"
 #include "mcp/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/hash.h"
 
-enum { KEEP_MAX = 100, RETRY_MS = 2, SUFFIX_MAX = 16 };
+enum { KEEP_MAX = 100, RETRY_MS = 2, SUFFIX_MAX = 32 };
+
+#define PACKED_MAX (INT64_C(64) << 20) /* under the lock: within a second */
+
+static const char *const suffixes[] = { "", ".gz" };
 
 struct guard_audit {
     char path[PATH_MAX - SUFFIX_MAX];
@@ -78,8 +83,8 @@ static void remove_old(const guard_audit *self)
     struct stat about;
     int64_t oldest_s = mcp_clock_wall_ms() / 1000 - self->options.max_age_days * INT64_C(86400);
 
-    for (int i = 1; self->options.max_age_days > 0 && i <= self->options.keep; i++) {
-        snprintf(path, sizeof path, "%s.%d", self->path, i);
+    for (int i = 2; self->options.max_age_days > 0 && i <= 2 * self->options.keep + 1; i++) {
+        snprintf(path, sizeof path, "%s.%d%s", self->path, i / 2, suffixes[i % 2]);
         if (lstat(path, &about) == 0 && about.st_mtim.tv_sec < oldest_s)
             unlink(path);
     }
@@ -172,19 +177,46 @@ static int move(const char *from, const char *to)
     return rename(from, to) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-static mcp_status turn_over(guard_audit *self, mcp_error *err)
+/* The older files make room for one. @return 0 or an errno */
+static int move_all(const guard_audit *self)
 {
     char from[PATH_MAX], to[PATH_MAX];
     int failure = 0;
 
-    for (int i = self->options.keep - 1; i >= 1 && failure == 0; i--) {
-        snprintf(from, sizeof from, "%s.%d", self->path, i);
-        snprintf(to, sizeof to, "%s.%d", self->path, i + 1);
-        failure = move(from, to);
+    for (int i = self->options.keep; i >= 1; i--) {
+        for (int packed = 0; packed <= 1 && failure == 0; packed++) {
+            snprintf(from, sizeof from, "%s.%d%s", self->path, i, suffixes[packed]);
+            snprintf(to, sizeof to, "%s.%d%s", self->path, i + 1, suffixes[packed]);
+            if (i < self->options.keep)
+                failure = move(from, to);
+            else if (unlink(from) != 0 && errno != ENOENT)
+                failure = errno;
+        }
     }
+    return failure;
+}
+
+/* A file that cannot be compressed stays as it is. */
+static void pack_second(const guard_audit *self)
+{
+    char path[PATH_MAX];
+    struct stat about;
+
+    snprintf(path, sizeof path, "%s.2", self->path);
+    if (lstat(path, &about) == 0 && about.st_size <= PACKED_MAX)
+        (void)guard_archive_pack(path, NULL);
+}
+
+static mcp_status turn_over(guard_audit *self, mcp_error *err)
+{
+    char to[PATH_MAX];
+    int failure = move_all(self);
+
     snprintf(to, sizeof to, "%s.1", self->path);
     if (failure == 0)
         failure = move(self->path, to);
+    if (failure == 0)
+        pack_second(self);
     if (failure == 0)
         remove_old(self);
     return failure == 0 ? open_file(self, err) : failed(self, failure, err);

@@ -6,8 +6,10 @@
  * one that was cut by the end of a process is ended before the next line. Every failure is
  * returned: whether the program may go on without its audit is the program's decision.
  *
- * A file that would exceed its bound becomes PATH.1, PATH.1 becomes PATH.2, and so on; the oldest
- * is removed, and so are those that were last written too long ago.
+ * A file that would exceed its bound becomes PATH.1, PATH.1 becomes PATH.2.gz, that PATH.3.gz, and
+ * so on; the oldest is removed, and so are those that were last written too long ago. What is too
+ * large to be compressed while other writers wait stays as it is, PATH.2 (guard/archive.h reads
+ * both).
  *
  * In a chain each line has the member "prev", the SHA-256 of the line before without its newline
  * (64 zeros for the first line), so a line that is changed, removed or added later shows, unless

@@ -278,3 +278,35 @@ describe('plugin new', () => {
         assert.ok(!self.exists('shop'));
     });
 });
+
+describe('options of the command table', () => {
+    test('backtest --follow prints the progress where nobody watches', () => {
+        self.copy('samples/weblog', 'weblog');
+        const done = self.cli(['ai', 'backtest', 'weblog_native', 'weblog', '--follow']);
+        assert.equal(done.status, 0, done.err);
+        const [file] = fs.readdirSync(path.join(self.dir, 'weblog'));
+        const lines = self.read(`weblog/${file}`).trimEnd().split('\n').length; // a row each
+        assert.match(done.err, new RegExp(`1/1 files +${lines} rows`));
+        assert.equal(self.cli(['backtest', 'weblog_native', 'weblog']).err, '');
+    });
+
+    test('ai promote-schema is schema promote', () => {
+        self.write('s.json', JSON.stringify({ t: { output_name: 't', columns: [{ name: 'a', type: 'int64' }] } }));
+        succeed('ai', 'promote-schema', '--from', 's.json', '--output', 't.py');
+        assert.match(self.read('t.py'), /"a"/);
+    });
+
+    test('files -p lists those that match, as many as --limit says', () => {
+        for (let i = 0; i < 1100; i++)
+            self.write(`in/${i % 2 ? 'odd' : 'even'}/${i}.txt`, '');
+        self.write('in/z.csv', '');
+        succeed('scan', 'in', '--register', 'inbox');
+        const names = (...args) => succeed('files', ...args).files.map((file) => path.relative(path.join(self.dir, 'in'), file.path));
+        assert.deepEqual(names('-p', '*.csv'), ['z.csv']); // the last of more than one page
+        assert.equal(names('-p', 'odd/*', '--limit', '1000').length, 550);
+        assert.equal(names('-p', 'odd/*').length, 50);
+        assert.deepEqual(names('-p', '*.nothing'), []);
+        assert.equal(names('--limit', '3').length, 3);
+        fail(USAGE, /./, 'files', '-p', '[');
+    });
+});

@@ -74,7 +74,7 @@ const ROOMS = {
   "kit/columns": { rooms: ["kit/guard", "kit/proc", "kit/flat", "kit/thread"], libraries: ["duckdb", "zstd", "snappy"] },
   "kit/flat": {},
   "kit/fault": {},
-  "kit/guard": {},
+  "kit/guard": { libraries: ["zlib"] },
   "kit/jobs": { rooms: ["kit/db"] },
   "kit/approvals": { rooms: ["kit/db"] },
   "kit/bus": {},

@@ -3,6 +3,7 @@
  */
 #include "features/answer.h"
 #include "features/tools.h"
+#include "jobs/state/control.h"
 #include "jobs/state/rows.h"
 
 #include <string.h>
@@ -117,11 +118,13 @@ static void write_answer(casparian_request *request, const casparian_query_resul
     const casparian_query_facts *facts = casparian_query_result_facts(result);
     char cursor[CASPARIAN_QUERY_CURSOR_SIZE];
     casparian_query_written written = { 0 };
+    const casparian_query_room room = { casparian_request_room(request),
+                                        request->app->config->mcp.max_cell_bytes };
     write_columns(json, facts);
     if (facts->warning_count > 0 || warnings->length > 0)
         write_warnings(json, facts, warnings);
     mcp_write_name(json, "rows");
-    casparian_query_write_rows(&written, json, result, redaction, casparian_request_room(request));
+    casparian_query_write_rows(&written, json, result, redaction, &room);
     mcp_write_member_int(json, "row_count", (int64_t)written.rows);
     mcp_write_member_bool(json, "truncated", facts->is_truncated || written.is_out_of_room);
     mcp_write_member_int(json, "elapsed_ms", facts->elapsed_ms);
@@ -155,6 +158,8 @@ mcp_status casparian_query_tool(casparian_request *request)
     mcp_status st = casparian_catalog_read(&catalog, app->store, arena, err);
     catalog.open = open_output;
     catalog.data = request;
+    if (st == MCP_OK && app->config->query_exposes_control)
+        st = casparian_control_add(&catalog, app->store, arena, err);
     if (st == MCP_OK)
         st = casparian_query_run(&result, app->query, &catalog, &what, &failure, arena, err);
     if (st == MCP_OK)

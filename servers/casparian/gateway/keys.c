@@ -15,6 +15,7 @@ static const char *const file_errors[] = { "continue", "fail", NULL };
 static const char *const decisions[] = { "elicit", "off", "allow", NULL };
 static const char *const redactions[] = { "hash", "truncate", "none", NULL };
 static const char *const sandboxes[] = { "best_effort", "required", "off", NULL };
+static const char *const sink_modes[] = { "append", "replace", "error", NULL };
 static const char *const isolations[] = { "file", "job", "exec", NULL };
 
 #define DAYS_MAX 36500
@@ -122,7 +123,7 @@ const config_key casparian_open_keys[] = {
     { "plugins.*.env.*", CONFIG_STRING, 0, 0, NULL },
     { "sinks[].topic", CONFIG_STRING, 0, 0, NULL },
     { "sinks[].uri", CONFIG_STRING, 0, 0, NULL },
-    { "sinks[].mode", CONFIG_STRING, 0, 0, NULL },
+    { "sinks[].mode", CONFIG_CHOICE, 0, 0, sink_modes },
     { NULL, CONFIG_ANY, 0, 0, NULL },
 };
 /* clang-format on */

@@ -344,18 +344,23 @@ static mcp_status fill_sinks(struct whole *self, mcp_error *err)
 {
     const mcp_json *all = config_value(self->file, "sinks");
     self->config.sink_count = mcp_json_count(all);
-    casparian_sink_setting *sinks = mcp_arena_array(self->arena, self->config.sink_count + 1,
-                                                    sizeof *sinks);
+    casparian_route *sinks = mcp_arena_array(self->arena, self->config.sink_count + 1,
+                                             sizeof *sinks);
     if (!sinks)
         return no_memory(err);
     for (size_t i = 0; i < self->config.sink_count; i++) {
         const mcp_json *sink = mcp_json_item(all, i);
-        sinks[i] = (casparian_sink_setting){ .topic = mcp_json_get_string(sink, "topic"),
-                                             .uri = mcp_json_get_string(sink, "uri"),
-                                             .mode = mcp_json_get_string(sink, "mode") };
+        casparian_sink_uri read;
+        mcp_error why = MCP_ERROR_INIT;
+        sinks[i] = (casparian_route){ .topic = mcp_json_get_string(sink, "topic"),
+                                      .uri = mcp_json_get_string(sink, "uri"),
+                                      .mode = mcp_json_get_string(sink, "mode") };
         if (!sinks[i].topic || !sinks[i].uri)
             return config_refuse(self->file, "sinks", err,
                                  "a sink requires the keys topic and uri");
+        if (casparian_route_sink(&read, self->arena, &sinks[i], "/", &why) != MCP_OK)
+            return config_refuse(self->file, "sinks", err, "the sink of the topic '%s': %s",
+                                 sinks[i].topic, why.message);
     }
     self->config.sinks = sinks;
     return MCP_OK;
@@ -369,6 +374,9 @@ static mcp_status fill_all(struct whole *self, mcp_error *err)
     if (!(part >= 0 && part <= 100))
         return config_refuse(self->file, "quarantine.max_quarantine_pct", err,
                              "wants a number from 0 to 100");
+    if (text(self, "quarantine.dir"))
+        return config_refuse(self->file, "quarantine.dir", err,
+                             "has no effect: quarantine tables go next to their output");
     mcp_status st = fill_plugins(self, err);
     if (st == MCP_OK)
         st = fill_trust(self, err);

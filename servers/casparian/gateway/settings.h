@@ -16,6 +16,7 @@
 #include "jobs/settings.h"
 #include "plugins/registry.h"
 #include "query/query.h"
+#include "sinks/route.h"
 
 /** [trust] */
 typedef struct casparian_trust_settings {
@@ -63,11 +64,6 @@ typedef struct casparian_audit_settings {
     guard_audit_options file;
 } casparian_audit_settings;
 
-/** An entry of [[sinks]]: where an output or a topic goes. */
-typedef struct casparian_sink_setting {
-    const char *topic, *uri, *mode; /* `mode` NULL: that of the sink */
-} casparian_sink_setting;
-
 typedef struct casparian_config {
     casparian_settings work; /* [jobs], [approvals], [quarantine], [plugins], [ephemeral] */
     casparian_trust_settings trust;
@@ -77,7 +73,7 @@ typedef struct casparian_config {
     casparian_query_settings query; /* [query], but for the folder of its cache */
     bool query_exposes_control;
     casparian_audit_settings audit;
-    const casparian_sink_setting *sinks;
+    const casparian_route *sinks; /* [[sinks]] */
     size_t sink_count;
 } casparian_config;
 

@@ -7,6 +7,7 @@
  *     outputs."x__schema_75cece4d" those of one schema hash, by its first 8 digits
  *     quarantine."x"               the quarantined rows of output x
  *     outputs."x_quarantine"       the same
+ *     casparian."x"                a copy of a table of the state, made for the query
  *
  * The engine's search path is 'outputs,main', so "x" alone means outputs."x". Files of one view may
  * have different columns: they are united by name.
@@ -25,10 +26,20 @@
 
 #include "schema/definition.h"
 
+/**
+ * Open a file of the catalog for reading, after a check that its place is still allowed. Runs on
+ * the thread of casparian_query_run.
+ *
+ * @return a descriptor, which the query closes; -1: it has vanished or is not allowed any more. It
+ *         is left out then, and a warning names it
+ */
+typedef int casparian_catalog_open(void *data, const char *location);
+
 /** A committed file, or the rows of one job in a table of a DuckDB file. Texts are borrowed. */
 typedef struct casparian_catalog_file {
     const char *output; /* also of a quarantine: without "_quarantine" */
     bool is_quarantine;
+    bool is_control;         /* a copy of a table of the state: CSV without columns of lineage */
     const char *format;      /* "parquet", "csv" or "duckdb" */
     const char *location;    /* the path of the file, without "#TABLE" */
     const char *table;       /* of a DuckDB file; else NULL */
@@ -46,16 +57,10 @@ typedef struct casparian_catalog_file {
 
     char csv_delimiter;  /* of a CSV file; 0: a comma */
     bool csv_headerless; /* its first line is a row */
-} casparian_catalog_file;
 
-/**
- * Open a file of the catalog for reading, after a check that its place is still allowed. Runs on
- * the thread of casparian_query_run.
- *
- * @return a descriptor, which the query closes; -1: it has vanished or is not allowed any more. It
- *         is left out then, and a warning names it
- */
-typedef int casparian_catalog_open(void *data, const char *location);
+    casparian_catalog_open *open; /* of this file; NULL: that of the catalog */
+    void *data;
+} casparian_catalog_file;
 
 /** The files of a catalog, in any order. It does not change while a query uses it. */
 typedef struct casparian_catalog {

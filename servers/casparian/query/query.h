@@ -14,7 +14,7 @@
  *     if (st != MCP_OK)
  *         answer_error(failure.code, failure.message, ...);
  *     const casparian_query_facts *facts = casparian_query_result_facts(result);
- *     casparian_query_write_rows(&written, &writer, result, &redaction, bytes_max);
+ *     casparian_query_write_rows(&written, &writer, result, &redaction, &room);
  *     if (casparian_query_result_cursor(cursor, result, written.rows))
  *         mcp_write_member_string(&writer, "cursor", cursor);
  *     casparian_query_result_free(result);
@@ -53,7 +53,7 @@
 #define CASPARIAN_QUERY_RUNNING_MAX 4  /* queries of one casparian_query at a time */
 #define CASPARIAN_QUERY_FILES_MAX 4096 /* that one statement can need */
 #define CASPARIAN_QUERY_AVAILABLE_MAX 50
-#define CASPARIAN_QUERY_CELL_MAX 8192 /* bytes of a value in an answer, beyond which it is cut */
+#define CASPARIAN_QUERY_CELL_MAX 8192                /* see casparian_query_room */
 #define CASPARIAN_QUERY_SPOOL_MAX ((size_t)64 << 20) /* bytes of one result that is kept */
 
 /** Room for a cursor with its NUL. */
@@ -164,9 +164,15 @@ const casparian_query_facts *casparian_query_result_facts(const casparian_query_
 /** What casparian_query_write_rows has written. */
 typedef struct casparian_query_written {
     size_t rows;
-    size_t cut_cells;    /* values longer than CASPARIAN_QUERY_CELL_MAX, cut there with "…" */
+    size_t cut_cells;    /* values longer than `cell_max`, cut there with "…" */
     bool is_out_of_room; /* `bytes_max` came before the end of the page */
 } casparian_query_written;
+
+/** Bounds of an answer. */
+typedef struct casparian_query_room {
+    size_t bytes_max; /* of the array: a row that does not fit is not begun, nor are later ones */
+    size_t cell_max;  /* of a value, beyond which it is cut; 0: CASPARIAN_QUERY_CELL_MAX */
+} casparian_query_room;
 
 /**
  * Write the rows of the page as an array of arrays.
@@ -177,12 +183,12 @@ typedef struct casparian_query_written {
  *
  * @param writer    at a place for a value
  * @param redaction of the columns by their names; NULL: nothing is redacted
- * @param bytes_max of the array; a row that does not fit is not begun, nor are later ones
  * @return the writer's status
  */
 mcp_status casparian_query_write_rows(casparian_query_written *out, mcp_json_writer *writer,
                                       const casparian_query_result *result,
-                                      const casparian_redaction *redaction, size_t bytes_max);
+                                      const casparian_redaction *redaction,
+                                      const casparian_query_room *room);
 
 /**
  * The cursor of what follows the first `rows` rows of the page.

@@ -102,7 +102,7 @@ typedef struct writing {
     const bool *is_sensitive; /* by column */
     mcp_buf text;             /* room for a value */
     mcp_arena *arena;         /* for nested values */
-    size_t cut_cells;
+    size_t cell_max, cut_cells;
 } writing;
 
 /* A value that is longer than it may be ends with "…", at the end of a character. */
@@ -110,15 +110,15 @@ static void write_text(mcp_json_writer *out, writing *self, const char *text, si
 {
     size_t kept = length;
 
-    if (length <= CASPARIAN_QUERY_CELL_MAX) {
+    if (length <= self->cell_max) {
         mcp_write_string_n(out, text, length);
         return;
     }
-    kept = CASPARIAN_QUERY_CELL_MAX;
+    kept = self->cell_max;
     while (kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80)
         kept--;
     mcp_buf cut;
-    mcp_buf_init(&cut, CASPARIAN_QUERY_CELL_MAX + 8);
+    mcp_buf_init(&cut, self->cell_max + 8);
     mcp_buf_append(&cut, text, kept);
     mcp_buf_puts(&cut, "\xE2\x80\xA6");
     mcp_write_string_n(out, cut.data ? cut.data : "", cut.length);
@@ -193,7 +193,7 @@ static void write_nested(mcp_json_writer *out, writing *self, bool is_sensitive,
 {
     const mcp_json *value = NULL;
 
-    if (!self->redaction && cell->length <= CASPARIAN_QUERY_CELL_MAX) {
+    if (!self->redaction && cell->length <= self->cell_max) {
         mcp_write_raw(out, cell->text, cell->length);
         return;
     }
@@ -210,7 +210,7 @@ static void write_nested(mcp_json_writer *out, writing *self, bool is_sensitive,
         casparian_redact_json(&nested, self->redaction, is_sensitive, value);
     if (!value || mcp_json_writer_status(&nested) != MCP_OK)
         write_redacted(out, self, true, cell->text, cell->length);
-    else if (json.length > CASPARIAN_QUERY_CELL_MAX)
+    else if (json.length > self->cell_max)
         write_text(out, self, json.data, json.length);
     else
         mcp_write_raw(out, json.data, json.length);
@@ -316,10 +316,13 @@ static mcp_status write_rows(casparian_query_written *out, mcp_json_writer *writ
 
 mcp_status casparian_query_write_rows(casparian_query_written *out, mcp_json_writer *writer,
                                       const casparian_query_result *result,
-                                      const casparian_redaction *redaction, size_t bytes_max)
+                                      const casparian_redaction *redaction,
+                                      const casparian_query_room *room)
 {
     const casparian_redaction *used = result->is_plain ? NULL : redaction;
-    writing self = { .redaction = used, .arena = mcp_arena_new(0) };
+    writing self = { .redaction = used,
+                     .arena = mcp_arena_new(0),
+                     .cell_max = room->cell_max ? room->cell_max : CASPARIAN_QUERY_CELL_MAX };
     mcp_status st;
 
     memset(out, 0, sizeof *out);
@@ -328,7 +331,7 @@ mcp_status casparian_query_write_rows(casparian_query_written *out, mcp_json_wri
     self.is_sensitive = sensitive_columns(result, used, self.arena);
     mcp_buf_init(&self.text, ROW_MAX);
     mcp_write_array(writer);
-    st = self.is_sensitive ? write_rows(out, writer, result, &self, bytes_max) : MCP_E_NOMEM;
+    st = self.is_sensitive ? write_rows(out, writer, result, &self, room->bytes_max) : MCP_E_NOMEM;
     mcp_write_end(writer);
     out->cut_cells = self.cut_cells;
     mcp_buf_clear(&self.text);

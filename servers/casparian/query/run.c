@@ -280,11 +280,12 @@ static void take_page(run *self, const columns_sealed_end *end)
 static void keep(run *self, const columns_sealed_end *end)
 {
     mcp_error ignored = MCP_ERROR_INIT;
+    bool is_volatile = end->is_volatile || self->views.is_volatile;
 
     if (self->query->cache && !self->gave_up)
         (void)casparian_query_cache_put(self->query->cache, self->result,
-                                        end->is_volatile ? NULL : &self->key,
-                                        self->catalog->version, &ignored);
+                                        is_volatile ? NULL : &self->key, self->catalog->version,
+                                        &ignored);
 }
 
 static mcp_status run_sealed(run *self)

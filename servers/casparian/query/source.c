@@ -118,8 +118,9 @@ static mcp_status open_file(casparian_sources *self, size_t index, mcp_error *er
     int number = is_database ? find_open(self, file->location) : CASPARIAN_SOURCE_UNKNOWN;
 
     if (number == CASPARIAN_SOURCE_UNKNOWN) {
-        int fd = catalog->open ? catalog->open(catalog->data, file->location)
-                               : open_plain(file->location);
+        int fd = file->open      ? file->open(file->data, file->location)
+                 : catalog->open ? catalog->open(catalog->data, file->location)
+                                 : open_plain(file->location);
         if (fd < 0) {
             self->numbers[index] = CASPARIAN_SOURCE_MISSING;
             return MCP_OK;
@@ -288,7 +289,7 @@ static void put_csv_columns(mcp_buf *out, const casparian_catalog_file *file)
     }
     for (size_t i = 0; file->is_quarantine && i < 7; i++)
         put_column(out, quarantine_columns[i].name, quarantine_columns[i].type, false);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; !file->is_control && i < 4; i++)
         put_column(out, lineage_columns[i], "VARCHAR", false);
     mcp_buf_putc(out, '}');
 }

@@ -22,7 +22,7 @@
 /* The files of an output. */
 typedef struct group {
     const char *output;
-    bool is_quarantine;
+    bool is_quarantine, is_control;
     const char *newest; /* the schema hash of the newest file */
     int64_t created_ms, job_id;
 } group;
@@ -48,6 +48,7 @@ typedef struct maker {
     size_t view_count, view_capacity;
     const char *warnings[WARNINGS_MAX];
     size_t warning_count;
+    bool is_volatile;
 } maker;
 
 static mcp_status no_memory(mcp_error *err)
@@ -113,7 +114,8 @@ static bool is_needed(const words *self, const char *name)
 
 static bool is_of(const casparian_catalog_file *file, const group *of)
 {
-    return file->is_quarantine == of->is_quarantine && strcmp(file->output, of->output) == 0;
+    return file->is_quarantine == of->is_quarantine && file->is_control == of->is_control &&
+           strcmp(file->output, of->output) == 0;
 }
 
 static group *find_group(group *groups, size_t count, const casparian_catalog_file *file)
@@ -143,6 +145,7 @@ static group *make_groups(size_t *out, const casparian_catalog *catalog, mcp_are
             of = &groups[count++];
             of->output = file->output;
             of->is_quarantine = file->is_quarantine;
+            of->is_control = file->is_control;
             of->created_ms = INT64_MIN;
         }
         if (is_newer(file, of)) {
@@ -317,17 +320,28 @@ static mcp_status make_quarantine_views(maker *self, const group *of)
     return st;
 }
 
+static mcp_status make_control_view(maker *self, const group *of)
+{
+    if (!is_needed(&self->words, of->output) || !is_needed(&self->words, "casparian"))
+        return MCP_OK;
+    self->is_volatile = true;
+    return make_view(self, "casparian", of->output, (choice){ of, NULL, true });
+}
+
 /* Outputs come first: their names go before those of quarantines. */
 static mcp_status make_all(maker *self)
 {
     mcp_status st = MCP_OK;
 
     for (size_t i = 0; st == MCP_OK && i < self->group_count; i++)
-        if (!self->groups[i].is_quarantine)
+        if (!self->groups[i].is_quarantine && !self->groups[i].is_control)
             st = make_output_views(self, &self->groups[i]);
     for (size_t i = 0; st == MCP_OK && i < self->group_count; i++)
         if (self->groups[i].is_quarantine)
             st = make_quarantine_views(self, &self->groups[i]);
+    for (size_t i = 0; st == MCP_OK && i < self->group_count; i++)
+        if (self->groups[i].is_control)
+            st = make_control_view(self, &self->groups[i]);
     return st;
 }
 
@@ -364,6 +378,7 @@ static mcp_status take_result(casparian_views *out, maker *self)
     out->view_count = self->view_count;
     out->warnings = warnings;
     out->warning_count = self->warning_count;
+    out->is_volatile = self->is_volatile;
     out->fds = self->sources.fds;
     out->locations = self->sources.locations;
     out->fd_count = self->sources.fd_count;
@@ -411,6 +426,8 @@ size_t casparian_views_names(const char **out, size_t max, const casparian_catal
     for (size_t i = 0; groups && i < group_count && count < max; i++)
         out[count++] = groups[i].is_quarantine
                            ? mcp_arena_printf(arena, "quarantine.%s", groups[i].output)
+                       : groups[i].is_control
+                           ? mcp_arena_printf(arena, "casparian.%s", groups[i].output)
                            : groups[i].output;
     return count;
 }

@@ -23,6 +23,7 @@ typedef struct casparian_views {
     size_t fd_count;
     const char *const *warnings;
     size_t warning_count;
+    bool is_volatile; /* a view is a copy of this moment */
 } casparian_views;
 
 /**
@@ -41,8 +42,8 @@ mcp_status casparian_views_make(casparian_views *out, const casparian_catalog *c
 /** Close the descriptors. */
 void casparian_views_clear(casparian_views *views);
 
-/** The names of the catalog's views, "x" and "quarantine.x", in the order of their outputs.
- *  @return how many are in `out`, at most `max` */
+/** The names of the catalog's views, "x", "quarantine.x" and "casparian.x", in the order of their
+ *  outputs. @return how many are in `out`, at most `max` */
 size_t casparian_views_names(const char **out, size_t max, const casparian_catalog *catalog,
                              mcp_arena *arena);
 

@@ -25,7 +25,13 @@ static void on_interrupt(int signal_number)
     interrupted = 1;
 }
 
-static void draw(cli_progress *bar, const casparian_job *job)
+/* The progress of a job, as it is shown. */
+typedef struct view {
+    cli_progress bar;
+    int64_t done, rows; /* of the newest line */
+} view;
+
+static void draw(view *self, const casparian_job *job)
 {
     char detail[DETAIL_SIZE] = "";
     int64_t done = 0, total = 0, rows = 0;
@@ -34,14 +40,18 @@ static void draw(cli_progress *bar, const casparian_job *job)
     mcp_json_int(mcp_json_get(job->progress, "items_done"), &done);
     mcp_json_int(mcp_json_get(job->progress, "items_total"), &total);
     mcp_json_int(mcp_json_get(job->progress, "rows_emitted"), &rows);
-    bar->total = (uint64_t)total;
+    if (self->bar.style == CLI_PROGRESS_LINES && done == self->done && rows == self->rows)
+        return;
+    self->done = done;
+    self->rows = rows;
+    self->bar.total = (uint64_t)total;
     snprintf(detail, sizeof detail, "%" PRId64 " rows", rows);
-    cli_progress_step(bar, (uint64_t)done, detail);
+    cli_progress_step(&self->bar, (uint64_t)done, detail);
 }
 
 /* Each look has an arena of its own; the last one is the app's. */
 static mcp_status watch(casparian_job *job, casparian_app *app, int64_t id, int64_t until_ms,
-                        cli_progress *bar, mcp_error *err)
+                        view *shown, mcp_error *err)
 {
     bool is_cancelled = false;
     for (;;) {
@@ -51,8 +61,8 @@ static mcp_status watch(casparian_job *job, casparian_app *app, int64_t id, int6
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for a job");
         mcp_status st = casparian_job_read(job, app->store, arena, id, err);
         bool has_ended = st == MCP_OK && job->state > CASPARIAN_JOB_RUNNING;
-        if (st == MCP_OK && !has_ended)
-            draw(bar, job);
+        if (st == MCP_OK && (!has_ended || shown->bar.style == CLI_PROGRESS_LINES))
+            draw(shown, job);
         mcp_arena_free(arena);
         if (st != MCP_OK || has_ended)
             return st == MCP_OK ? casparian_job_read(job, app->store, app->arena, id, err) : st;
@@ -84,20 +94,22 @@ mcp_status casparian_shell_follow_to(casparian_job *job, casparian_app *app, con
                                      int64_t id, mcp_error *err)
 {
     const struct sigaction handler = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND };
-    bool is_watched = !cli_flag(line, "quiet") && isatty(fileno(cli_err(line)));
+    bool follows = cli_has(line, "follow") && cli_flag(line, "follow");
+    cli_progress_style style = follows ? CLI_PROGRESS_LINES : CLI_PROGRESS_NONE;
     int64_t timeout_s = cli_has(line, "timeout") ? cli_int(line, "timeout", 0) : 0;
     int64_t until_ms = timeout_s ? mcp_clock_mono_ms() + timeout_s * 1000 : INT64_MAX;
     casparian_runner *runner = NULL;
     struct sigaction before;
-    cli_progress bar;
+    view shown = { .done = -1 };
+    if (!cli_flag(line, "quiet") && isatty(fileno(cli_err(line))))
+        style = CLI_PROGRESS_BAR;
     mcp_status st = start_runner(&runner, app, err);
     if (st != MCP_OK)
         return st;
     sigaction(SIGINT, &handler, &before);
-    cli_progress_begin(&bar, cli_err(line), "Parsing", "files", 0,
-                       is_watched ? CLI_PROGRESS_BAR : CLI_PROGRESS_NONE);
-    st = watch(job, app, id, until_ms, &bar, err);
-    cli_progress_end(&bar);
+    cli_progress_begin(&shown.bar, cli_err(line), "Parsing", "files", 0, style);
+    st = watch(job, app, id, until_ms, &shown, err);
+    cli_progress_end(&shown.bar);
     sigaction(SIGINT, &before, NULL);
     casparian_runner_free(runner);
     return st;

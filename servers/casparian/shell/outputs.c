@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "jobs/catalog.h"
+#include "jobs/state/control.h"
 #include "query/query.h"
 #include "shell/commands.h"
 #include "shell/print.h"
@@ -197,6 +198,7 @@ static mcp_status write_result(const mcp_json **answer, const casparian_query_re
     const casparian_query_facts *facts = casparian_query_result_facts(result);
     const char *policy = mcp_arena_printf(app->arena, "{\"mode\":\"%s\"}",
                                           cli_string(line, "redact"));
+    const casparian_query_room room = { ROWS_MAX / 2, app->config->mcp.max_cell_bytes };
     casparian_query_written written = { 0 };
     casparian_redaction redaction;
     casparian_shell_answer out;
@@ -216,7 +218,7 @@ static mcp_status write_result(const mcp_json **answer, const casparian_query_re
     }
     mcp_write_end(&out.json);
     mcp_write_name(&out.json, "rows");
-    casparian_query_write_rows(&written, &out.json, result, &redaction, ROWS_MAX / 2);
+    casparian_query_write_rows(&written, &out.json, result, &redaction, &room);
     mcp_write_member_int(&out.json, "row_count", (int64_t)written.rows);
     mcp_write_member_bool(&out.json, "truncated", facts->is_truncated || written.is_out_of_room);
     mcp_write_member_int(&out.json, "elapsed_ms", facts->elapsed_ms);
@@ -237,6 +239,8 @@ static mcp_status query(casparian_app *app, const cli_line *line, mcp_error *err
     mcp_status st = read_statement(&sql, app, line, err);
     if (st == MCP_OK)
         st = casparian_catalog_read(&catalog, app->store, app->arena, err);
+    if (st == MCP_OK && app->config->query_exposes_control)
+        st = casparian_control_add(&catalog, app->store, app->arena, err);
     if (st != MCP_OK)
         return st;
     const casparian_query_request what = { .sql = sql,

@@ -1,5 +1,5 @@
 /*
- * run.c - casparian run, backtest and preview: a person runs a plugin over files.
+ * run.c - casparian run and backtest: a person runs a plugin over files.
  *
  * A run that a person starts needs no approval; it is a job like any other, done here where no
  * server or worker is there to do it.
@@ -28,8 +28,9 @@ static const char *const modes[] = { "none", "truncate", "hash", NULL };
 
 /* clang-format off */
 const cli_option casparian_run_options[] = {
-    { .name = "sink", .type = CLI_STRING, .argument = "URI", .standard = "parquet://./output/",
-      .help = "where the tables go: a directory, parquet://, csv:// or duckdb://" },
+    { .name = "sink", .type = CLI_STRING, .argument = "URI",
+      .help = "where the tables go: a directory, parquet://, csv:// or duckdb:// (default: as "
+              "[[sinks]] says, else parquet://./output/)" },
     { .name = "force", .type = CLI_FLAG, .help = "also files that are done" },
     { .name = "only", .type = CLI_CHOICE, .argument = "WHICH", .choices = onlies,
       .help = "files that failed, or had invalid rows, in the newest run" },
@@ -50,22 +51,13 @@ const cli_option casparian_backtest_options[] = {
     { .name = "schema", .type = CLI_STRING, .argument = "FILE", .help = "schemas by output (JSON)" },
     { .name = "ephemeral", .type = CLI_STRING, .argument = "ID", .help = "schemas that were proposed" },
     { .name = "fail-fast", .type = CLI_FLAG, .help = "end early where most files fail" },
+    { .name = "follow", .type = CLI_FLAG, .help = "print the progress, also where nobody watches a terminal" },
     { .name = "fail-under", .type = CLI_STRING, .argument = "PCT",
       .help = "exit with 1 where fewer rows of an output are valid" },
     { .name = "redact", .type = CLI_CHOICE, .argument = "MODE", .standard = "none", .choices = modes,
       .help = "how samples are shown" },
     { .name = "timeout", .type = CLI_INT, .argument = "SECONDS", .min = 1, .max = 86400,
       .help = "the longest wait" },
-    { 0 },
-};
-
-const cli_option casparian_preview_options[] = {
-    { .name = "plugin", .type = CLI_STRING, .argument = "REF",
-      .help = "the parser: NAME, NAME@VERSION or a path (default: by the file's ending)" },
-    { .name = "rows", .letter = 'n', .type = CLI_INT, .argument = "N", .min = 1, .max = 1000,
-      .standard = "20", .help = "rows of each output" },
-    { .name = "redact", .type = CLI_CHOICE, .argument = "MODE", .standard = "none", .choices = modes,
-      .help = "how values are shown" },
     { 0 },
 };
 /* clang-format on */
@@ -110,14 +102,27 @@ static casparian_only only_of(const char *word)
                                                     : CASPARIAN_ONLY_ALL;
 }
 
+/* The sink of the line, else that of [[sinks]] for the plugin's outputs, else ./output. */
 static mcp_status read_sink(order *self, casparian_app *app, const cli_line *line, mcp_error *err)
 {
+    const casparian_route given = { .uri = cli_string(line, "sink") };
+    const casparian_route standard = { .uri = "parquet://./output/" };
+    const casparian_route *route = given.uri ? &given : &standard;
+    casparian_plugin plugin;
     char folder[PATH_MAX];
+    mcp_status st = MCP_OK;
     if (!getcwd(folder, sizeof folder))
         return mcp_error_set(err, MCP_E_IO, "the current directory cannot be found");
+    if (!given.uri && app->config->sink_count > 0) {
+        st = casparian_shell_plugin(&plugin, app, cli_argument(line, 0), err);
+        if (st == MCP_OK)
+            st = casparian_route_find(&route, app->config->sinks, app->config->sink_count,
+                                      plugin.outputs, plugin.output_count, err);
+    }
     self->how.sink = &self->sink;
-    return casparian_sink_uri_read(&self->sink, app->arena, cli_string(line, "sink"),
-                                   mcp_arena_strdup(app->arena, folder), err);
+    return st == MCP_OK ? casparian_route_sink(&self->sink, app->arena, route,
+                                               mcp_arena_strdup(app->arena, folder), err)
+                        : st;
 }
 
 static mcp_status prepare(order *self, casparian_app *app, const char *plugin, mcp_error *err)
@@ -275,82 +280,4 @@ int casparian_command_backtest(const cli_line *line, void *data)
     (void)data;
     return casparian_shell_run(
         line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_AUDIT | CASPARIAN_NEEDS_DRIVER, backtest);
-}
-
-/* ---- preview --------------------------------------------------------------------------------- */
-
-/* The shipped parser of files with such an ending; NULL: none is known. */
-static const char *plugin_of(const char *path)
-{
-    static const struct {
-        const char *ending, *plugin;
-    } known[] = {
-        { ".csv", "csv_native" },       { ".tsv", "csv_native" },      { ".csv.gz", "csv_native" },
-        { ".jsonl", "jsonl_native" },   { ".ndjson", "jsonl_native" }, { ".fix", "fix_parser" },
-        { ".hl7", "hl7_v2" },           { ".evtx", "evtx_native" },    { ".log", "weblog_native" },
-        { ".log.gz", "weblog_native" },
-    };
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        size_t ending = strlen(known[i].ending);
-        if (length > ending && strcmp(path + length - ending, known[i].ending) == 0)
-            return known[i].plugin;
-    }
-    return NULL;
-}
-
-static void print_outputs(const cli_line *line, const mcp_json *answer)
-{
-    const mcp_json *outputs = mcp_json_get(answer, "outputs");
-    for (size_t i = 0; i < mcp_json_count(outputs); i++) {
-        fprintf(cli_out(line), "%s%s\n", i ? "\n" : "", mcp_json_name(outputs, i, NULL));
-        casparian_shell_document(cli_out(line),
-                                 mcp_json_get(mcp_json_item(outputs, i), "sample_rows"));
-    }
-    if (mcp_json_count(mcp_json_get(answer, "errors")) > 0)
-        casparian_shell_document(cli_err(line), mcp_json_get(answer, "errors"));
-}
-
-static mcp_status preview(casparian_app *app, const cli_line *line, mcp_error *err)
-{
-    const char *plugin = cli_string(line, "plugin");
-    const mcp_json *policy = NULL, *answer = NULL;
-    casparian_redaction redaction;
-    casparian_shell_answer out;
-    order self = { .spec = { .max_files = 0 } };
-    char path[PATH_MAX];
-    if (!realpath(cli_argument(line, 0), path))
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no file '%.200s'",
-                             cli_argument(line, 0));
-    const char *files[] = { mcp_arena_strdup(app->arena, path) };
-    if (!plugin)
-        plugin = plugin_of(path);
-    if (!plugin)
-        return mcp_error_set(err, MCP_E_PARAMS,
-                             "no parser is known for '%.200s': name one with --plugin", path);
-    mcp_status st = prepare(&self, app, plugin, err);
-    if (st == MCP_OK)
-        st = redaction_of(&policy, app, line, err);
-    if (st != MCP_OK)
-        return st;
-    casparian_redaction_read(&redaction, &app->config->redaction, policy, NULL);
-    const casparian_preview_request what = { .plugin = &self.work.plugin,
-                                             .schemas = self.work.schemas,
-                                             .schema_count = self.work.schema_count,
-                                             .files = files,
-                                             .file_count = 1,
-                                             .limit = cli_int(line, "rows", 0),
-                                             .redaction = &redaction };
-    casparian_shell_answer_begin(&out);
-    st = casparian_driver_preview(&out.json, app->driver, app->arena, &what, err);
-    mcp_status ended = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
-    if (st == MCP_OK && answer)
-        print_outputs(line, answer);
-    return st == MCP_OK ? ended : st;
-}
-
-int casparian_command_preview(const cli_line *line, void *data)
-{
-    (void)data;
-    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_DRIVER, preview);
 }

@@ -61,6 +61,8 @@ const cli_option casparian_files_options[] = {
     { .name = "source", .letter = 's', .type = CLI_STRING, .argument = "NAME", .help = "of this source" },
     { .name = "tag", .type = CLI_STRING, .argument = "TAG", .help = "with this tag" },
     { .name = "status", .type = CLI_STRING, .argument = "STATUS", .help = "in this state" },
+    { .name = "pattern", .letter = 'p', .type = CLI_STRING, .argument = "GLOB",
+      .help = "whose paths in their source match" },
     { .name = "untagged", .type = CLI_FLAG, .help = "without a tag" },
     { .name = "limit", .type = CLI_INT, .argument = "N", .min = 1, .max = 1000, .standard = "50",
       .help = "how many" },
@@ -650,41 +652,75 @@ int casparian_command_tag(const cli_line *line, void *data)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* Read page by page: the store knows no globs. `glob` may be NULL. */
+static mcp_status find_registered(const casparian_registered ***out, size_t *count,
+                                  casparian_app *app, casparian_registered_filter filter,
+                                  const casparian_glob *glob, mcp_error *err)
+{
+    const casparian_registered *page = NULL;
+    size_t limit = filter.limit, found = 0;
+    mcp_status st = MCP_OK;
+    *out = mcp_arena_array(app->arena, limit, sizeof **out);
+    *count = 0;
+    if (!*out)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for files");
+    filter.limit = CASPARIAN_FILES_LISTED_MAX;
+    do {
+        st = casparian_registered_list(&page, &found, app->store, app->arena, &filter, err);
+        for (size_t i = 0; st == MCP_OK && i < found && *count < limit; i++)
+            if (!glob || casparian_glob_matches(glob, page[i].relative))
+                (*out)[(*count)++] = &page[i];
+        filter.after = st == MCP_OK && found > 0 ? page[found - 1].id : 0;
+    } while (st == MCP_OK && found == CASPARIAN_FILES_LISTED_MAX && *count < limit);
+    return st;
+}
+
+static mcp_status read_registered(const casparian_registered ***out, size_t *count,
+                                  casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    casparian_registered_filter filter = { .tag = cli_string(line, "tag"),
+                                           .status = cli_string(line, "status"),
+                                           .untagged = cli_flag(line, "untagged"),
+                                           .limit = (size_t)cli_int(line, "limit", 0) };
+    const char *name = cli_string(line, "source"), *pattern = cli_string(line, "pattern");
+    casparian_glob *glob = NULL;
+    casparian_source source;
+    mcp_status st = name ? casparian_source_find(&source, app->store, app->arena, name, err)
+                         : MCP_OK;
+    if (st == MCP_OK && name)
+        filter.source = source.id;
+    if (st == MCP_OK && pattern)
+        st = casparian_glob_new(&glob, pattern, err);
+    if (st == MCP_OK)
+        st = find_registered(out, count, app, filter, glob, err);
+    casparian_glob_free(glob);
+    return st;
+}
+
 static mcp_status list_registered(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     static const casparian_shell_column columns[] = {
         { "ID", "/file_id", true },     { "STATUS", "/status", false }, { "SIZE", "/size", true },
         { "SOURCE", "/source", false }, { "TAGS", "/tags", false },     { "PATH", "/path", false },
     };
-    casparian_registered_filter filter = { .tag = cli_string(line, "tag"),
-                                           .status = cli_string(line, "status"),
-                                           .untagged = cli_flag(line, "untagged"),
-                                           .limit = (size_t)cli_int(line, "limit", 0) };
-    const char *name = cli_string(line, "source");
-    const casparian_registered *files = NULL;
+    const casparian_registered **files = NULL;
     casparian_shell_answer out;
     const mcp_json *answer = NULL;
-    casparian_source source;
     size_t count = 0;
-    mcp_status st = name ? casparian_source_find(&source, app->store, app->arena, name, err)
-                         : MCP_OK;
-    if (st == MCP_OK && name)
-        filter.source = source.id;
-    if (st == MCP_OK)
-        st = casparian_registered_list(&files, &count, app->store, app->arena, &filter, err);
+    mcp_status st = read_registered(&files, &count, app, line, err);
     if (st != MCP_OK)
         return st;
     casparian_shell_answer_begin(&out);
     mcp_write_member_array(&out.json, "files");
     for (size_t i = 0; i < count; i++) {
         mcp_write_object(&out.json);
-        mcp_write_member_int(&out.json, "file_id", files[i].id);
-        mcp_write_member_string(&out.json, "path", files[i].path);
-        mcp_write_member_string(&out.json, "status", files[i].status);
-        mcp_write_member_int(&out.json, "size", files[i].size);
-        casparian_write_text(&out.json, "source", files[i].source);
+        mcp_write_member_int(&out.json, "file_id", files[i]->id);
+        mcp_write_member_string(&out.json, "path", files[i]->path);
+        mcp_write_member_string(&out.json, "status", files[i]->status);
+        mcp_write_member_int(&out.json, "size", files[i]->size);
+        casparian_write_text(&out.json, "source", files[i]->source);
         mcp_write_member_array(&out.json, "tags");
-        for (const char *at = files[i].tags; *at; at = strchr(at, '\n') + 1)
+        for (const char *at = files[i]->tags; *at; at = strchr(at, '\n') + 1)
             mcp_write_string_n(&out.json, at, (size_t)(strchr(at, '\t') - at));
         mcp_write_end(&out.json);
         mcp_write_end(&out.json);

@@ -1,13 +1,12 @@
 /*
  * audit.c - casparian audit verify and tail: whether the audit log is whole, and its last lines.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard/archive.h"
 #include "shell/commands.h"
 #include "shell/print.h"
 #include "shell/shell.h"
@@ -82,46 +81,46 @@ static mcp_status check_line(struct check *self, const char *file, int64_t numbe
     return guard_audit_hash(self->before, text, length, err);
 }
 
-static mcp_status check_lines(struct check *self, FILE *in, const char *file, mcp_error *err)
+static mcp_status check_lines(struct check *self, guard_archive *in, const char *file,
+                              mcp_error *err)
 {
-    char *text = NULL;
-    size_t room = 0;
+    const char *text = NULL;
+    size_t length = 0;
     int64_t number = 0;
-    mcp_status st = MCP_OK;
-    while (st == MCP_OK) {
-        ssize_t length = getline(&text, &room, in);
-        if (length < 0)
-            break;
-        if (length > 0 && text[length - 1] == '\n')
-            length--;
-        st = check_line(self, file, ++number, text, (size_t)length, err);
+    mcp_status st = guard_archive_line(&text, &length, in, err);
+    while (st == MCP_OK && text) {
+        st = check_line(self, file, ++number, text, length, err);
+        if (st == MCP_OK)
+            st = guard_archive_line(&text, &length, in, err);
     }
-    free(text);
-    if (st == MCP_OK && ferror(in))
-        st = mcp_error_set(err, MCP_E_IO, "the audit log '%.150s' cannot be read", file);
-    return st;
+    if (st != MCP_E_IO && st != MCP_E_LIMIT)
+        return st;
+    add_fault(self, file, number + 1, "it and what follows cannot be read");
+    return MCP_OK;
 }
 
 /* A file that is not there is fine, but for the present one. */
 static mcp_status check_file(struct check *self, const char *path, bool is_required, mcp_error *err)
 {
-    FILE *in = fopen(path, "re");
-    if (!in && errno == ENOENT && !is_required)
+    guard_archive *in = NULL;
+    mcp_status st = guard_archive_open(&in, path, err);
+    if (st == MCP_E_NOT_FOUND && !is_required)
         return MCP_OK;
-    if (!in)
-        return mcp_error_errno(err, errno, "the audit log '%.150s'", path);
+    if (st != MCP_OK)
+        return st;
     self->files++;
-    mcp_status st = check_lines(self, in, path, err);
-    (void)fclose(in);
+    st = check_lines(self, in, path, err);
+    guard_archive_close(in);
     return st;
 }
 
 static mcp_status check_files(struct check *self, const char *path, mcp_arena *arena,
                               mcp_error *err)
 {
+    static const char *const suffixes[] = { ".gz", "" };
     mcp_status st = MCP_OK;
-    for (int i = FILES_MAX; st == MCP_OK && i >= 1; i--) {
-        const char *older = mcp_arena_printf(arena, "%s.%d", path, i);
+    for (int i = 2 * FILES_MAX + 1; st == MCP_OK && i >= 2; i--) {
+        const char *older = mcp_arena_printf(arena, "%s.%d%s", path, i / 2, suffixes[i % 2]);
         st = older ? check_file(self, older, false, err)
                    : mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
     }
@@ -186,40 +185,45 @@ struct ring {
     size_t size, next;
 };
 
-static mcp_status read_ring(struct ring *self, FILE *in, mcp_error *err)
+static mcp_status read_ring(struct ring *self, const char *path, mcp_error *err)
 {
-    char *text = NULL;
-    size_t room = 0;
-    while (getline(&text, &room, in) >= 0) {
-        char *copy = strdup(text);
+    guard_archive *in = NULL;
+    const char *text = NULL;
+    size_t length = 0;
+    mcp_status st = guard_archive_open(&in, path, err);
+    while (st == MCP_OK) {
+        st = guard_archive_line(&text, &length, in, err);
+        if (st != MCP_OK || !text)
+            break;
+        char *copy = strndup(text, length);
         if (!copy) {
-            free(text);
-            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a line");
+            st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a line");
+            break;
         }
         free(self->lines[self->next]);
         self->lines[self->next] = copy;
         self->next = (self->next + 1) % self->size;
     }
-    free(text);
-    return MCP_OK;
+    guard_archive_close(in);
+    return st;
 }
 
+/* Of the present file and the one before, which may just have been turned over. */
 static mcp_status tail(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     struct ring ring = { .size = (size_t)cli_int(line, "lines", TAIL) };
     const char *path = path_of(app);
+    const char *older = path ? mcp_arena_printf(app->arena, "%s.1", path) : NULL;
     ring.lines = mcp_arena_array(app->arena, ring.size, sizeof *ring.lines);
-    if (!path || !ring.lines)
+    if (!older || !ring.lines)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for lines");
-    FILE *in = fopen(path, "re");
-    if (!in)
-        return mcp_error_errno(err, errno, "the audit log '%.150s'", path);
-    mcp_status st = read_ring(&ring, in, err);
-    (void)fclose(in);
+    mcp_status st = read_ring(&ring, older, err);
+    if (st == MCP_OK || st == MCP_E_NOT_FOUND)
+        st = read_ring(&ring, path, err);
     for (size_t i = 0; i < ring.size; i++) {
         char *text = ring.lines[(ring.next + i) % ring.size];
         if (text && st == MCP_OK)
-            fputs(text, cli_out(line));
+            fprintf(cli_out(line), "%s\n", text);
         free(text);
     }
     return st;

@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "guard/archive.h"
 #include "guard/audit.h"
 #include "mcp/arena.h"
 #include "mcp/json.h"
@@ -60,21 +61,26 @@ static mcp_status write_text(struct world *world, const char *object)
 /* How many lines a file has, each of them an object; -1: there is no file. */
 static int lines_of(const char *path)
 {
-    FILE *file = fopen(path, "r");
-    char line[20000];
+    guard_archive *file = NULL;
+    const char *line = NULL;
+    size_t length = 0;
     int count = 0;
 
-    while (file && fgets(line, sizeof line, file)) {
+    if (guard_archive_open(&file, path, NULL) != MCP_OK)
+        return -1;
+    for (;;) {
         const mcp_json *value = NULL;
+        assert_int_equal(guard_archive_line(&line, &length, file, NULL), MCP_OK);
+        if (!line)
+            break;
         mcp_arena *arena = mcp_arena_new(0);
-        assert_int_equal(mcp_json_read(&value, arena, line, strlen(line), NULL), MCP_OK);
+        assert_int_equal(mcp_json_read(&value, arena, line, length, NULL), MCP_OK);
         assert_true(mcp_json_is_object(value));
         mcp_arena_free(arena);
         count++;
     }
-    if (file)
-        fclose(file);
-    return file ? count : -1;
+    guard_archive_close(file);
+    return count;
 }
 
 static void a_line_is_an_object_with_its_time(void **state)
@@ -128,7 +134,7 @@ static void a_full_file_is_turned_over(void **state)
 {
     struct world *world = *state;
     guard_audit_options options = { .max_bytes = GUARD_AUDIT_LINE_MAX, .keep = 2 };
-    char object[1000], path[SCRATCH_PATH_MAX + 8];
+    char object[1000], path[SCRATCH_PATH_MAX + 16];
     int written = 0, lines = 0;
 
     memset(object, 'x', sizeof object);
@@ -138,16 +144,18 @@ static void a_full_file_is_turned_over(void **state)
     for (; written < 40; written++)
         assert_int_equal(guard_audit_write(world->audit, object, sizeof object, false, &world->err),
                          MCP_OK);
-    for (int i = 0; i <= 3; i++) {
+    static const char *const there[] = { "", ".1", ".2.gz" };
+    static const char *const gone[] = { ".1.gz", ".2", ".2.gz.part", ".3", ".3.gz" };
+    for (size_t i = 0; i < 3; i++) {
         struct stat st;
-        snprintf(path, sizeof path, i ? "%s.%d" : "%s", world->path, i);
-        if (i == 3) {
-            assert_int_equal(lines_of(path), -1);
-            continue;
-        }
+        snprintf(path, sizeof path, "%s%s", world->path, there[i]);
         assert_int_equal(stat(path, &st), 0);
-        assert_true(st.st_size <= options.max_bytes);
+        assert_true(st.st_size <= (i < 2 ? options.max_bytes : options.max_bytes / 10));
         lines += lines_of(path);
+    }
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", world->path, gone[i]);
+        assert_int_equal(access(path, F_OK), -1);
     }
     assert_int_equal(lines, 40); /* 15 a file: 15, 15, 10 */
 }
@@ -250,8 +258,8 @@ static void lines_of_threads_and_processes_do_not_mix(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     for (int i = 0; i <= 10; i++) {
-        char path[SCRATCH_PATH_MAX + 8];
-        snprintf(path, sizeof path, i ? "%s.%d" : "%s", world->path, i);
+        char path[SCRATCH_PATH_MAX + 16];
+        snprintf(path, sizeof path, i > 1 ? "%s.%d.gz" : i ? "%s.%d" : "%s", world->path, i);
         int here = lines_of(path);
         lines += here > 0 ? here : 0;
     }
@@ -327,10 +335,15 @@ static void old_files_are_removed(void **state)
 
     scratch_write(&world->folder, "audit.ndjson.1", "{}\n", 3);
     scratch_write(&world->folder, "audit.ndjson.2", "{}\n", 3);
+    scratch_write(&world->folder, "audit.ndjson.3", "{}\n", 3);
     assert_int_equal(utimensat(world->folder.fd, "audit.ndjson.2", old, 0), 0);
+    assert_int_equal(utimensat(world->folder.fd, "audit.ndjson.3", old, 0), 0);
+    assert_int_equal(guard_archive_pack(scratch_path(&world->folder, "audit.ndjson.3"), NULL),
+                     MCP_OK); /* as old as it was */
     assert_int_equal(guard_audit_open(&world->audit, world->path, &options, &world->err), MCP_OK);
     assert_int_equal(faccessat(world->folder.fd, "audit.ndjson.1", F_OK, 0), 0);
     assert_int_not_equal(faccessat(world->folder.fd, "audit.ndjson.2", F_OK, 0), 0);
+    assert_int_not_equal(faccessat(world->folder.fd, "audit.ndjson.3.gz", F_OK, 0), 0);
 }
 
 int main(void)

@@ -128,10 +128,16 @@ static void what_is_wrong_in_a_file_is_named(void **state)
         { "[mcp]\nprofile = \"root\"\n", "wants default, readonly or full" },
         { "[mcp]\nallowed_paths = []\n", "names no directory" },
         { "[quarantine]\nmax_quarantine_pct = 101\n", "wants a number from 0 to 100" },
+        { "[quarantine]\ndir = \"bad\"\n", "go next to their output" },
         { "[trust]\nallowed_signers = [\"lab\"]\n", "no key of 'lab'" },
         { "[trust]\nallowed_signers = [\"a\"]\n[trust.keys]\na = \"AA==\"\n", "is not 32 bytes" },
         { "[redaction]\nhmac_key_file = \"/nothing/there\"\n", "/nothing/there" },
         { "[[sinks]]\ntopic = \"x\"\n", "requires the keys topic and uri" },
+        { "[[sinks]]\ntopic = \"x\"\nuri = \"ftp://y\"\n", "the sink of the topic 'x'" },
+        { "[[sinks]]\ntopic = \"x\"\nuri = \"csv://y\"\nmode = \"replace\"\n",
+          "a sink of csv has the mode append alone" },
+        { "[[sinks]]\ntopic = \"x\"\nuri = \"csv://y\"\nmode = \"add\"\n",
+          "wants append, replace or error" },
         { "[mcp\n", "config.toml:1" },
     };
     scratch_arena *t = *state;

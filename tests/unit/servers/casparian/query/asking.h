@@ -136,7 +136,8 @@ static inline mcp_status ask_request(world *self, const casparian_query_request 
         return st;
     self->facts = *casparian_query_result_facts(result);
     mcp_json_writer_init(&writer, &self->answer);
-    assert_int_equal(casparian_query_write_rows(&written, &writer, result, redaction, 1 << 20),
+    assert_int_equal(casparian_query_write_rows(&written, &writer, result, redaction,
+                                                &(casparian_query_room){ .bytes_max = 1 << 20 }),
                      MCP_OK);
     casparian_query_result_cursor(self->cursor, result, written.rows);
     casparian_query_result_free(result);

@@ -220,8 +220,10 @@ static void bytes_end_an_answer_between_rows(void **state)
     mcp_buf_reset(&self->answer);
     mcp_json_writer_init(&writer, &self->answer);
     /* a row has 12 bytes and a comma */
-    assert_int_equal(casparian_query_write_rows(&written, &writer, result, NULL, 2 + 12 + 13 + 12),
-                     MCP_OK);
+    assert_int_equal(
+        casparian_query_write_rows(&written, &writer, result, NULL,
+                                   &(casparian_query_room){ .bytes_max = 2 + 12 + 13 + 12 }),
+        MCP_OK);
     assert_int_equal(written.rows, 2);
     assert_true(written.is_out_of_room);
     assert_string_equal(self->answer.data, "[[\"abcdefgh\"],[\"abcdefgh\"]]");

@@ -1,0 +1,95 @@
+/*
+ * casparian-preview.test.mjs - casparian preview on the command line: by a parser, and files as
+ * they are.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+
+import { place } from './casparian.mjs';
+
+const USAGE = 2, NOT_FOUND = 4;
+
+let self;
+beforeEach(() => { self = place(); });
+afterEach(() => self.remove());
+
+function succeed(...args) {
+    const done = self.cli(['preview', ...args, '--json']);
+    assert.equal(done.status, 0, `${args}: ${done.err}${done.out}`);
+    return done.json;
+}
+
+function fail(status, pattern, ...args) {
+    const done = self.cli(['preview', ...args]);
+    assert.equal(done.status, status, `${args}: ${done.out}${done.err}`);
+    assert.match(done.err, pattern);
+}
+
+describe('by a parser', () => {
+    beforeEach(() => self.write('a.csv', 'id;name\n1;a,b\n2;c\n'));
+
+    test('--delimiter is that of the file, also of another ending', () => {
+        assert.deepEqual(succeed('a.csv').outputs.rows.sample_rows.map((row) => row.id), ['1', '2']);
+        const byComma = succeed('a.csv', '--delimiter', ',').outputs.rows;
+        assert.ok('id;name' in byComma.sample_rows[0]);
+        self.write('b.dat', 'x\ty\n1\t2\n');
+        assert.equal(succeed('b.dat', '--delimiter', 'tab').outputs.rows.sample_rows[0].y, '2');
+        fail(USAGE, /one character of ASCII, or tab/, 'a.csv', '--delimiter', '::');
+        fail(USAGE, /for csv_native, and not for jsonl_native/, 'a.csv', '--delimiter', ',', '--plugin', 'jsonl_native');
+    });
+
+    test('--schema shows columns and types', () => {
+        const shown = self.cli(['preview', 'a.csv', '--schema']);
+        assert.equal(shown.status, 0, shown.err);
+        assert.match(shown.out, /^rows$\n^COLUMN +TYPE +NULLABLE$/m);
+        assert.match(shown.out, /^name +string +/m);
+        assert.doesNotMatch(shown.out, /a,b/);
+    });
+
+    test('lines of JSON are known by the first one', () => {
+        self.write('events', '{"k": 1}\n{"k": 2}\n');
+        assert.deepEqual(succeed('events', '-n', '1').outputs.rows.sample_rows.map((row) => row.k), [1]);
+    });
+});
+
+describe('as it is', () => {
+    test('text without a parser is shown by lines', () => {
+        self.write('notes.txt', 'one\r\ntwo\n\nfour');
+        assert.deepEqual(succeed('notes.txt').lines, ['one', 'two', '', 'four']);
+        const { lines, truncated, format } = succeed('notes.txt', '--head', '2');
+        assert.deepEqual([lines, truncated, format], [['one', 'two'], true, 'text']);
+        assert.equal(self.cli(['preview', 'notes.txt', '--raw', '-n', '1']).out, 'one\n');
+    });
+
+    test('a terminal obeys nothing of it', () => {
+        self.write('evil.txt', 'a\u001b[2Jb\n');
+        assert.equal(self.cli(['preview', 'evil.txt']).out, 'a\\u001B[2Jb\n');
+    });
+
+    test('bytes are shown as hexadecimal digits, 16 a line', () => {
+        fs.writeFileSync(path.join(self.dir, 'x.bin'), Buffer.from([...Array(17).keys()].map((i) => i + 0x40 - (i === 0 ? 0x40 : 0))));
+        const { format, lines, truncated } = succeed('x.bin');
+        assert.equal(format, 'hex');
+        assert.equal(truncated, false);
+        assert.deepEqual(lines, [
+            '00000000  00 41 42 43 44 45 46 47 48 49 4a 4b 4c 4d 4e 4f  |.ABCDEFGHIJKLMNO|',
+            `00000010  50${' '.repeat(45)}  |P|`,
+        ]);
+    });
+
+    test('a character that the bound of 1 MiB divides makes no bytes of a text', () => {
+        self.write('long.txt', `xy\n${'\u00e4'.repeat(600000)}`);
+        const { format, lines, truncated } = succeed('long.txt', '--head', '1');
+        assert.deepEqual([format, lines, truncated], ['text', ['xy'], true]);
+    });
+
+    test('what is no file is refused, and --redact without rows', () => {
+        fs.mkdirSync(path.join(self.dir, 'd'));
+        fail(USAGE, /is not a file/, 'd');
+        fail(NOT_FOUND, /no file/, 'nothing.csv');
+        self.write('notes.txt', 'one\n');
+        fail(USAGE, /--redact is for the rows/, 'notes.txt', '--redact', 'hash');
+    });
+});

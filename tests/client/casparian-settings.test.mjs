@@ -1,0 +1,154 @@
+/*
+ * casparian-settings.test.mjs - keys of config.toml by what they do.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+
+import { place, serve } from './casparian.mjs';
+
+const FAILED = 1, USAGE = 2, NOT_FOUND = 4;
+
+const TWO = `name, version = "two", "1.0.0"
+outputs = {"lines": {"columns": [{"name": "n", "type": "int64"}]},
+           "words": {"columns": [{"name": "word", "type": "string"}]}}
+
+
+def parse(file_path):
+    yield "lines", {"n": 1}
+    yield "words", {"word": "x"}
+`;
+
+const ONE = `name, version = "one", "1.0.0"
+outputs = {"lines": {"columns": [{"name": "n", "type": "int64"}]}}
+
+
+def parse(file_path):
+    yield {"n": 1}
+`;
+
+let self;
+beforeEach(() => { self = place(); });
+afterEach(() => self.remove());
+
+function configure(text) {
+    fs.mkdirSync(self.home, { recursive: true });
+    fs.writeFileSync(path.join(self.home, 'config.toml'), text);
+}
+
+function succeed(...args) {
+    const done = self.cli([...args, '--json']);
+    assert.equal(done.status, 0, `${args}: ${done.err}${done.out}`);
+    return done.json;
+}
+
+function fail(status, pattern, ...args) {
+    const done = self.cli(args);
+    assert.equal(done.status, status, `${args}: ${done.out}${done.err}`);
+    assert.match(done.err, pattern);
+}
+
+const tables = (folder) => fs.readdirSync(path.join(self.dir, folder)).filter((name) => /\.(csv|parquet)$/.test(name))
+    .map((name) => name.replace(/_[0-9a-f]{16}\./, '.')).sort();
+
+describe('[[sinks]]', () => {
+    beforeEach(() => {
+        self.write('in/a.txt', 'x\n');
+        self.write('one.py', ONE);
+        self.write('two.py', TWO);
+    });
+
+    test('an output goes where its topic says, and --sink goes before', () => {
+        configure('[[sinks]]\ntopic = "lines"\nuri = "csv://./lines"\n[[sinks]]\ntopic = "*"\nuri = "parquet://./others"\n');
+        succeed('run', './one.py', 'in');
+        assert.deepEqual(tables('lines'), ['lines.csv']);
+        self.write('other.py', ONE.replaceAll('lines', 'others'));
+        succeed('run', './other.py', 'in');
+        assert.deepEqual(tables('others'), ['others.parquet']);
+        succeed('run', './two.py', 'in', '--sink', 'parquet://./here');
+        assert.deepEqual(tables('here'), ['lines.parquet', 'words.parquet']);
+        assert.ok(!self.exists('output'));
+    });
+
+    test('the mode is that of the entry: error refuses a table that is there', () => {
+        configure('[[sinks]]\ntopic = "*"\nuri = "duckdb://./web.duckdb"\nmode = "error"\n');
+        succeed('run', './one.py', 'in');
+        fail(FAILED, /has a table 'lines/, 'run', './one.py', 'in', '--force');
+    });
+
+    test('outputs of one job cannot go to two sinks, and each needs one', () => {
+        configure('[[sinks]]\ntopic = "lines"\nuri = "csv://./a"\n[[sinks]]\ntopic = "words"\nuri = "csv://./b"\n');
+        fail(USAGE, /lines and words.*--sink/, 'run', './two.py', 'in');
+        self.write('other.py', ONE.replaceAll('lines', 'others'));
+        fail(NOT_FOUND, /topic 'others'/, 'run', './other.py', 'in');
+        configure('[[sinks]]\ntopic = "*"\nuri = "csv://./a"\nmode = "replace"\n');
+        fail(USAGE, /mode append alone/, 'run', './two.py', 'in');
+    });
+});
+
+describe('[query] expose_control', () => {
+    const rows = (sql) => succeed('query', sql).rows;
+
+    beforeEach(() => {
+        self.write('in/a.txt', 'x\n');
+        self.write('one.py', ONE);
+        succeed('run', './one.py', 'in');
+        succeed('scan', 'in', '--register', 'inbox');
+    });
+
+    test('jobs, events, approvals and files are views of this moment', () => {
+        configure('[query]\nexpose_control = true\n');
+        assert.deepEqual(rows('SELECT job_id, job_type, status, rows, typeof(created_at) FROM casparian.jobs'),
+            [[1, 'run', 'completed', 1, 'TIMESTAMP WITH TIME ZONE']]);
+        assert.deepEqual(rows('SELECT event_type FROM casparian.events ORDER BY event_id DESC LIMIT 1'), [['job_finished']]);
+        assert.deepEqual(rows('SELECT count(*) FROM casparian.approvals'), [[0]]);
+        assert.deepEqual(rows("SELECT name, source, error FROM (SELECT name, source, last_error AS error FROM casparian.files WHERE size = 2)"),
+            [['a.txt', 'inbox', null]]);
+        assert.ok(rows("SELECT abs(date_diff('minute', created_at, now())) < 60 FROM casparian.jobs")[0][0]);
+        succeed('backtest', './one.py', 'in');
+        assert.deepEqual(rows('SELECT job_type FROM casparian.jobs ORDER BY job_id'), [['run'], ['backtest']]);
+    });
+
+    test('they are no views by default, and an output of such a name stays what it is', () => {
+        fail(USAGE, /"jobs" does not exist/, 'query', 'SELECT * FROM casparian.jobs');
+        self.write('jobs.py', ONE.replaceAll('lines', 'jobs'));
+        succeed('run', './jobs.py', 'in');
+        configure('[query]\nexpose_control = true\n');
+        assert.deepEqual(rows('SELECT n FROM jobs'), [[1]]);
+        assert.deepEqual(rows('SELECT count(*) FROM casparian.jobs, outputs.jobs'), [[2]]);
+    });
+});
+
+test('[mcp] max_cell_bytes cuts the values of an answer at whole characters', () => {
+    self.write('in/a.txt', 'x\n');
+    self.write('long.py', ONE.replace('"int64"', '"string"').replace('{"n": 1}', '{"n": "\u00e4" * 10000}'));
+    succeed('run', './long.py', 'in');
+    const value = () => succeed('query', 'SELECT n FROM lines').rows[0][0];
+    assert.equal(value(), `${'\u00e4'.repeat(4096)}\u2026`); // 8192 bytes by default
+    configure('[mcp]\nmax_cell_bytes = 17\n');
+    assert.equal(value(), `${'\u00e4'.repeat(8)}\u2026`);
+});
+
+test('[audit] files from the second on are compressed, and verify and tail read them', async () => {
+    configure('[audit]\nmax_bytes = 16384\nkeep = 4\nchain = true\n');
+    const server = await serve(self);
+    for (let i = 0; i < 100; i++)
+        await server.ask('job_list');
+    await server.close();
+    const file = (suffix) => path.join(self.home, `mcp_audit.ndjson${suffix}`);
+    const older = fs.readdirSync(self.home).filter((name) => /^mcp_audit\.ndjson\.\d/.test(name)).sort();
+    assert.deepEqual(older, ['.1', '.2.gz', '.3.gz', '.4.gz'].map((suffix) => `mcp_audit.ndjson${suffix}`));
+    const lines = [...['.4.gz', '.3.gz', '.2.gz'].map((suffix) => gunzipSync(fs.readFileSync(file(suffix)))), ...['.1', ''].map((suffix) => fs.readFileSync(file(suffix)))]
+        .flatMap((bytes) => bytes.toString().trimEnd().split('\n'));
+    const found = succeed('audit', 'verify');
+    assert.deepEqual([found.valid, found.files, found.lines, found.chained], [true, 5, lines.length, lines.length]);
+    const present = fs.readFileSync(file(''), 'utf8').trimEnd().split('\n').length;
+    const tail = self.cli(['audit', 'tail', '-n', String(present + 3)]);
+    assert.deepEqual(tail.out.trimEnd().split('\n'), lines.slice(-present - 3));
+    fs.writeFileSync(file('.3.gz'), fs.readFileSync(file('.3.gz')).subarray(0, 100));
+    const damaged = self.cli(['audit', 'verify']);
+    assert.equal(damaged.status, FAILED, damaged.err);
+    assert.match(damaged.out, /\.3\.gz:\d+: it and what follows cannot be read$/m);
+});
