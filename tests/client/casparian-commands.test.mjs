@@ -290,6 +290,29 @@ describe('options of the command table', () => {
         assert.equal(self.cli(['backtest', 'weblog_native', 'weblog']).err, '');
     });
 
+    test('run --whatif lists what would run and why, and leaves no trace', () => {
+        self.write('in/a.csv', 'x\n1\n');
+        self.write('in/b.csv', 'x\n2\n');
+        const whatif = (...args) => {
+            const { files, file_count: count, files_skipped: skipped } = succeed('run', 'csv_native', 'in', '--whatif', ...args);
+            assert.equal(files.length, count);
+            return [files.map((file) => `${path.basename(file.path)}: ${file.reason}`), skipped];
+        };
+        assert.deepEqual(whatif(), [['a.csv: new', 'b.csv: new'], 0]);
+        assert.deepEqual(succeed('files').files, []);
+        assert.ok(!self.exists('output'));
+        succeed('run', 'csv_native', 'in');
+        assert.deepEqual(whatif(), [[], 2]);
+        assert.deepEqual(whatif('--force'), [['a.csv: --force', 'b.csv: --force'], 0]);
+        self.write('in/b.csv', 'x\n2\n3\n');
+        self.write('in/c.csv', 'x\n4\n');
+        const changed = 'changed, or not done by this plugin into this sink';
+        assert.deepEqual(whatif(), [[`b.csv: ${changed}`, 'c.csv: new'], 1]);
+        assert.deepEqual(whatif('--sink', './other'), [[`a.csv: ${changed}`, `b.csv: ${changed}`, 'c.csv: new'], 0]);
+        const { result } = succeed('run', 'csv_native', 'in'); // what was foreseen
+        assert.deepEqual([result.files_processed, result.files_skipped], [2, 1]);
+    });
+
     test('ai promote-schema is schema promote', () => {
         self.write('s.json', JSON.stringify({ t: { output_name: 't', columns: [{ name: 'a', type: 'int64' }] } }));
         succeed('ai', 'promote-schema', '--from', 's.json', '--output', 't.py');

@@ -202,6 +202,35 @@ mcp_status casparian_driver_prepare(casparian_prepared *out, casparian_plugin_pr
     return st;
 }
 
+mcp_status casparian_driver_foresee(const casparian_foreseen **out, casparian_driver *self,
+                                    mcp_arena *arena, const casparian_prepared *prepared,
+                                    const casparian_sink_uri *sink, bool is_forced, mcp_error *err)
+{
+    size_t count = prepared->file_count;
+    casparian_foreseen *all = mcp_arena_array(arena, count + 1, sizeof *all);
+    casparian_drive drive = { .driver = self,
+                              .store = self->options.store,
+                              .arena = arena,
+                              .spec = { .force = is_forced },
+                              .plugin = prepared->plugin,
+                              .uri = *sink,
+                              .outputs = { .schemas = prepared->schemas,
+                                           .schema_count = prepared->schema_count },
+                              .inputs = mcp_arena_array(arena, count + 1, sizeof *drive.inputs),
+                              .input_count = count };
+    if (!all || !drive.inputs)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for files");
+    for (size_t i = 0; i < count; i++)
+        drive.inputs[i] = (casparian_input){ .file = prepared->files[i] };
+    mcp_status st = casparian_inputs_foresee(&drive, err);
+    for (size_t i = 0; st == MCP_OK && i < count; i++)
+        all[i] = drive.inputs[i].status         ? CASPARIAN_FORESEEN_DONE
+                 : drive.inputs[i].file_id == 0 ? CASPARIAN_FORESEEN_NEW
+                                                : CASPARIAN_FORESEEN_OPEN;
+    *out = all;
+    return st;
+}
+
 /* ---- discovery ------------------------------------------------------------------------------- */
 
 static mcp_status read_job(casparian_drive *self, mcp_error *err)

@@ -74,6 +74,24 @@ mcp_status casparian_driver_prepare(casparian_prepared *out, casparian_plugin_pr
                                     casparian_driver *self, mcp_arena *arena,
                                     const casparian_prepare_request *request, mcp_error *err);
 
+/** What a run would do with a file. */
+typedef enum casparian_foreseen {
+    CASPARIAN_FORESEEN_NEW,  /* no job and no scan has seen it */
+    CASPARIAN_FORESEEN_OPEN, /* it is not done, or was changed since */
+    CASPARIAN_FORESEEN_DONE, /* it would be skipped */
+} casparian_foreseen;
+
+/**
+ * Foresee what a run would do with the files that were listed. Nothing is written.
+ *
+ * @param out  one a file of `prepared`, in the arena
+ * @param sink of the run
+ * @return MCP_OK; MCP_E_NOMEM; statuses of db.h
+ */
+mcp_status casparian_driver_foresee(const casparian_foreseen **out, casparian_driver *self,
+                                    mcp_arena *arena, const casparian_prepared *prepared,
+                                    const casparian_sink_uri *sink, bool is_forced, mcp_error *err);
+
 /* ---- previews -------------------------------------------------------------------------------- */
 
 /** A preview. */

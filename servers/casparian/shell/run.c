@@ -40,7 +40,7 @@ const cli_option casparian_run_options[] = {
     { .name = "allow-quarantine", .type = CLI_FLAG, .help = "invalid rows go to quarantine tables" },
     { .name = "max-quarantine-pct", .type = CLI_STRING, .argument = "N",
       .help = "more of them fail the job (default: 10)" },
-    { .name = "whatif", .type = CLI_FLAG, .help = "list the files that would run, and do nothing" },
+    { .name = "whatif", .type = CLI_FLAG, .help = "list the files that would run and why, and do nothing" },
     { .name = "timeout", .type = CLI_INT, .argument = "SECONDS", .min = 1, .max = 86400,
       .help = "the longest wait" },
     { 0 },
@@ -155,28 +155,61 @@ static mcp_status read_order(order *self, casparian_app *app, const cli_line *li
 
 /* ---- run ------------------------------------------------------------------------------------- */
 
+/* Why a file would run. */
+static const char *reason_of(const casparian_spec *spec, casparian_foreseen foreseen)
+{
+    if (spec->only == CASPARIAN_ONLY_FAILED)
+        return "it failed in the newest run";
+    if (spec->only == CASPARIAN_ONLY_QUARANTINED)
+        return "it had invalid rows in the newest run";
+    if (spec->force)
+        return "--force";
+    return foreseen == CASPARIAN_FORESEEN_NEW
+               ? "new"
+               : "changed, or not done by this plugin into this sink";
+}
+
+/* The files that would run, at most WHATIF_MAX of them. @return how many there are */
+static size_t write_foreseen(mcp_json_writer *json, const order *self,
+                             const casparian_foreseen *foreseen)
+{
+    size_t count = 0;
+    mcp_write_member_array(json, "files");
+    for (size_t i = 0; i < self->work.file_count; i++) {
+        if (foreseen[i] == CASPARIAN_FORESEEN_DONE || count++ >= WHATIF_MAX)
+            continue;
+        mcp_write_object(json);
+        mcp_write_member_string(json, "path", self->work.files[i].path);
+        mcp_write_member_int(json, "size", self->work.files[i].size);
+        mcp_write_member_string(json, "reason", reason_of(&self->spec, foreseen[i]));
+        mcp_write_end(json);
+    }
+    mcp_write_end(json);
+    return count;
+}
+
 static mcp_status whatif(const order *self, casparian_app *app, const cli_line *line,
                          mcp_error *err)
 {
     static const casparian_shell_column columns[] = { { "SIZE", "/size", true },
+                                                      { "WHY", "/reason", false },
                                                       { "FILE", "/path", false } };
+    const casparian_foreseen *foreseen = NULL;
     casparian_shell_answer out;
     const mcp_json *answer = NULL;
+    mcp_status st = casparian_driver_foresee(&foreseen, app->driver, app->arena, &self->work,
+                                             &self->sink, self->spec.force, err);
+    if (st != MCP_OK)
+        return st;
     casparian_shell_answer_begin(&out);
     mcp_write_member_string(&out.json, "plugin", self->work.plugin.id);
     mcp_write_member_string(&out.json, "sink", self->sink.text);
-    mcp_write_member_int(&out.json, "file_count", (int64_t)self->work.file_count);
-    mcp_write_member_array(&out.json, "files");
-    for (size_t i = 0; i < self->work.file_count && i < WHATIF_MAX; i++) {
-        mcp_write_object(&out.json);
-        mcp_write_member_string(&out.json, "path", self->work.files[i].path);
-        mcp_write_member_int(&out.json, "size", self->work.files[i].size);
-        mcp_write_end(&out.json);
-    }
-    mcp_write_end(&out.json);
-    mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    size_t count = write_foreseen(&out.json, self, foreseen);
+    mcp_write_member_int(&out.json, "file_count", (int64_t)count);
+    mcp_write_member_int(&out.json, "files_skipped", (int64_t)(self->work.file_count - count));
+    st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
-        st = casparian_shell_table(line, mcp_json_get(answer, "files"), columns, 2,
+        st = casparian_shell_table(line, mcp_json_get(answer, "files"), columns, 3,
                                    "No file would run.", err);
     return st;
 }

@@ -47,4 +47,7 @@ mcp_status casparian_inputs_remember(casparian_drive *self, db_session *session,
  * into all of its outputs. */
 mcp_status casparian_inputs_skip(casparian_drive *self, mcp_error *err);
 
+/* The same without a trace in the state. The `file_id` of a file that nobody has seen is 0. */
+mcp_status casparian_inputs_foresee(casparian_drive *self, mcp_error *err);
+
 #endif

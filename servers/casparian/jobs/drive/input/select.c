@@ -335,3 +335,24 @@ mcp_status casparian_inputs_skip(casparian_drive *self, mcp_error *err)
         st = skip_done(self, session, err);
     return casparian_store_end(session, st, err);
 }
+
+/* A file that no job and no scan has seen is not registered by a look. */
+static mcp_status find_file(casparian_input *input, db_session *session, mcp_error *err)
+{
+    const db_value path = db_text(input->file.path);
+    return casparian_query_int(&input->file_id, 0, session,
+                               "SELECT id FROM scout_files WHERE path = $1", &path, 1, err);
+}
+
+mcp_status casparian_inputs_foresee(casparian_drive *self, mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, casparian_store_database(self->store), DB_READ, err);
+    if (st != MCP_OK)
+        return st;
+    for (size_t i = 0; st == MCP_OK && i < self->input_count; i++)
+        st = find_file(&self->inputs[i], session, err);
+    if (st == MCP_OK && !self->spec.force)
+        st = skip_done(self, session, err);
+    return casparian_store_end(session, st, err);
+}
