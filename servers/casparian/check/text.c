@@ -40,9 +40,11 @@ static size_t put_date(char *out, size_t size, int64_t days)
 static size_t put_timestamp(char *out, size_t size, int64_t micros)
 {
     int64_t day = casparian_floor_div(micros, CASPARIAN_MICROS_PER_DAY);
+    int64_t rest = micros % CASPARIAN_MICROS_PER_DAY; /* day * a day may be below INT64_MIN */
     size_t length = put_date(out, size, day);
     out[length++] = 'T';
-    return length + put_time(out + length, size - length, micros - day * CASPARIAN_MICROS_PER_DAY);
+    return length +
+           put_time(out + length, size - length, rest < 0 ? rest + CASPARIAN_MICROS_PER_DAY : rest);
 }
 
 /* The zone of RFC 3339 has minutes, so an offset with seconds (of the 19th century) is cut to them,
