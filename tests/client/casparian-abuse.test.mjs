@@ -189,9 +189,17 @@ describe('arguments', () => {
             for (const [name, args] of [['job_status', { job_id: id }], ['job_cancel', { job_id: id }], ['quarantine_summary', { job_id: id }],
                 ['approval_status', { approval_id: id }], ['approval_decide', { approval_id: id, decision: 'reject' }]])
                 assert.equal((await server.refuse(name, args)).code, 'invalid_arguments', `${name} ${id}`);
-            assert.ok(['invalid_arguments', 'not_found'].includes((await server.refuse('schema_promote', { ephemeral_id: id, output_path: 'x.py' })).code));
-            assert.ok(['invalid_arguments', 'not_found'].includes((await server.refuse('backtest_start', { plugin_ref: FIX, input_dir: 'samples/fix', ephemeral_id: id })).code));
+            for (const [name, args] of [['schema_promote', { output_path: 'x.py' }], ['backtest_start', { plugin_ref: FIX, input_dir: 'samples/fix' }],
+                ['run_request', { plugin_ref: FIX, input_dir: 'samples/fix', output: './out' }], ['preview', { plugin_ref: FIX, files: ['samples/fix/order_lifecycle.fix'] }]])
+                assert.equal((await server.refuse(name, { ...args, ephemeral_id: id })).code, 'invalid_arguments', `${name} ${id}`);
         }
+    });
+    test('64 outputs are a proposal, 65 are refused', async () => {
+        const schemas = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`o${i}`, { output_name: `o${i}`, columns: [column] }]));
+        assert.equal((await server.ask('schema_propose', { schemas: schemas(64) })).valid, true);
+        const refused = await server.ask('schema_propose', { schemas: schemas(65) });
+        assert.equal(refused.valid, false);
+        assert.match(JSON.stringify(refused.validation_errors), /1 to 64 outputs/);
     });
     test('what is too deep or too large is refused, and the server lives', async () => {
         let deep = {};

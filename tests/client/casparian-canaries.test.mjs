@@ -4,6 +4,7 @@
  * resources and notifications, nor in the audit log, under the default policy.
  */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -12,7 +13,7 @@ import { place, serve } from './casparian.mjs';
 
 /* Each is found again also where it is cut, put into upper case or printed as bytes. */
 const CANARIES = {
-    cell: 'kestrelcell7391', sensitive: 'wagtailmail5520', bad: 'plovernumber8842', raised: 'dunlinraise1175', printed: 'curlewprint6604',
+    cell: 'kestrelcell7391', sensitive: 'wagtailmail5520', bad: 'plovernumber8842', raised: 'dunlinraise1175', unquoted: 'whimbrelbare4419', row: 'avocetrow8096', printed: 'curlewprint6604',
     environment: 'sanderlingenv3318', setting: 'turnstoneset9063', outside: 'godwitfile2247',
 };
 const PARSER = `import csv, logging
@@ -28,12 +29,16 @@ def parse(path):
             print(row["print"])
             logging.warning("seen %s", row["print"])
             if row["raise"]:
-                raise ValueError("cannot read %r" % row["raise"])
-            yield {"what": row["what"], "email": row["email"], "count": row["count"]}
+                raise ValueError("cannot read %r of bird %s" % (row["raise"], row["what"]))
+            yield {"what": row["what"], "email": row["email"], "count": row["count"],
+                   "_cf_row_error": "the bird " + row["error"] + " is unknown" if row["error"] else None}
 `;
+/* Line of PARSER that raises. */
+const RAISES = PARSER.split('\n').findIndex((line) => line.includes('raise ValueError')) + 1;
 
 describe('canaries', () => {
     let self, server, received = '';
+    const reasons = [];
     const called = new Set();
     const note = (value) => { received += `${JSON.stringify(value)}\n`; };
 
@@ -48,10 +53,11 @@ describe('canaries', () => {
     before(async () => {
         self = place();
         const row = (...cells) => `${cells.join(',')}\n`;
-        const head = row('what', 'email', 'count', 'print', 'raise');
-        self.write('in/good.csv', head + row(CANARIES.cell, `${CANARIES.sensitive}@example.com`, '3', CANARIES.printed, ''));
-        self.write('in/bad.csv', head + row(CANARIES.cell, 'x', CANARIES.bad, CANARIES.printed, ''));
-        self.write('in/raises.csv', head + row('x', 'y', '1', '', CANARIES.raised));
+        const head = row('what', 'email', 'count', 'print', 'raise', 'error');
+        self.write('in/good.csv', head + row(CANARIES.cell, `${CANARIES.sensitive}@example.com`, '3', CANARIES.printed, '', ''));
+        self.write('in/bad.csv', head + row(CANARIES.cell, 'x', CANARIES.bad, CANARIES.printed, '', '')
+            + row('w', 'x', '2', '', '', CANARIES.row));
+        self.write('in/raises.csv', head + row(CANARIES.unquoted, 'y', '1', '', CANARIES.raised, ''));
         self.write('birds.py', PARSER);
         fs.writeFileSync(path.join(self.top, 'outside.csv'), `${CANARIES.outside}\n`);
         fs.symlinkSync('../../outside.csv', path.join(self.dir, 'in', 'link.csv'));
@@ -69,10 +75,13 @@ describe('canaries', () => {
         await call('plugins', { include_dev: true });
         await call('scan', { path: 'in', hash: 'sha256' });
         await call('scan', { path: '../outside.csv' });
-        await call('preview', { plugin_ref: ref, files: ['in/good.csv', 'in/bad.csv', 'in/raises.csv'] });
+        const shown = await call('preview', { plugin_ref: ref, files: ['in/good.csv', 'in/bad.csv', 'in/raises.csv'] });
+        reasons.push(...shown.errors.map((one) => one.error));
         await call('preview', { plugin_ref: ref, files: ['../outside.csv', 'in/link.csv'] });
         const tested = await call('backtest_start', input);
-        note(await server.end(tested.job_id));
+        const status = await server.end(tested.job_id);
+        note(status);
+        reasons.push(JSON.stringify(status));
         const { approval_id: asked } = await call('run_request', { ...input, output: './out', quarantine: { allow_quarantine: true, max_quarantine_pct: 90 } });
         await call('approval_status', { approval_id: asked });
         await call('approval_list', { status: 'all' });
@@ -121,8 +130,19 @@ describe('canaries', () => {
         }
     });
 
+    test('of an exception its type, its place and the words of the parser are shown', () => {
+        const hash = createHash('sha256').update(CANARIES.raised).digest('hex').slice(0, 8);
+        const reason = `ValueError: cannot read '[hash:${hash}]' of bird a{12}9999 (birds.py:${RAISES})`;
+        assert.equal(reasons[0], reason);
+        assert.ok(reasons[1].includes(reason), reasons[1]);
+        assert.ok(reasons[1].includes('the bird a{9}9999 is unknown'), reasons[1]);
+    });
+
     test('a person sees what the parser printed and raised', () => {
         const logs = self.cli(['jobs', 'logs', '1']);
-        assert.match(logs.out, new RegExp(CANARIES.printed));
+        for (const canary of [CANARIES.printed, CANARIES.raised, CANARIES.unquoted])
+            assert.match(logs.out, new RegExp(canary));
+        const shown = self.cli(['preview', 'in/raises.csv', '--plugin', './birds.py', '--redact', 'none']);
+        assert.match(shown.out + shown.err, new RegExp(`${CANARIES.raised}.*${CANARIES.unquoted}`));
     });
 });

@@ -15,6 +15,7 @@
 
 #define NAME_MAX_BYTES 255
 #define MESSAGE_MAX 500
+#define LONG_NUMBER 4
 #define SHAPE_MAX 40
 #define SHAPE_RUN_MIN 5
 #define VALUE_MAX ((size_t)256 << 20)
@@ -309,40 +310,6 @@ void casparian_redact_json(mcp_json_writer *out, const casparian_redaction *reda
     }
 }
 
-/* ---- messages -------------------------------------------------------------------------------- */
-
-/* The quote that ends what a quote begins, in the same text; NULL: it is an apostrophe. */
-static const char *find_quote(const char *text, size_t length)
-{
-    return length > 1 ? memchr(text + 1, text[0], length - 1) : NULL;
-}
-
-mcp_status casparian_redact_message(mcp_buf *out, const casparian_redaction *redaction,
-                                    const char *text, size_t length)
-{
-    size_t kept = prefix(text, length, MESSAGE_MAX);
-    bool is_cut = kept < length;
-    if (redaction->mode == CASPARIAN_REDACTION_NONE) {
-        mcp_buf_append(out, text, kept);
-        return is_cut ? mcp_buf_puts(out, "...") : out->status;
-    }
-    for (size_t at = 0; at < kept;) {
-        bool is_quote = text[at] == '\'' || text[at] == '"' || text[at] == '`';
-        /* A quote that the cut left without its end hides the rest. */
-        const char *end = is_quote ? find_quote(text + at, length - at) : NULL;
-        if (!end) {
-            mcp_buf_putc(out, text[at++]);
-            continue;
-        }
-        size_t inside = (size_t)(end - text) - at - 1;
-        mcp_buf_putc(out, text[at]);
-        append_hash(out, redaction, text + at + 1, inside);
-        mcp_buf_putc(out, text[at]);
-        at += inside + 2;
-    }
-    return is_cut ? mcp_buf_puts(out, "...") : out->status;
-}
-
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 static char mask_of(char byte)
@@ -384,4 +351,105 @@ size_t casparian_shape(char out[CASPARIAN_SHAPE_SIZE], const char *text, size_t 
     }
     out[used] = '\0';
     return used;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* The quote that ends what a quote begins, in the same text; NULL: it is an apostrophe. */
+static const char *find_quote(const char *text, size_t length)
+{
+    bool is_quote = text[0] == '\'' || text[0] == '"' || text[0] == '`';
+    return is_quote && length > 1 ? memchr(text + 1, text[0], length - 1) : NULL;
+}
+
+/* Append the hash of what stands in quotes. @return bytes of it; 0: no quoted text begins here */
+static size_t put_quoted(mcp_buf *out, const casparian_redaction *redaction, const char *text,
+                         size_t length)
+{
+    const char *end = find_quote(text, length);
+    if (!end)
+        return 0;
+    size_t inside = (size_t)(end - text) - 1;
+    mcp_buf_putc(out, text[0]);
+    append_hash(out, redaction, text + 1, inside);
+    mcp_buf_putc(out, text[0]);
+    return inside + 2;
+}
+
+/* Append a character. @return 1 */
+static size_t put_byte(mcp_buf *out, const casparian_redaction *redaction, const char *text,
+                       size_t length)
+{
+    (void)redaction;
+    (void)length;
+    mcp_buf_putc(out, text[0]);
+    return 1;
+}
+
+static bool has_long_number(const char *word, size_t length)
+{
+    int digits = 0;
+    for (size_t i = 0; i < length && digits < LONG_NUMBER; i++)
+        digits = word[i] >= '0' && word[i] <= '9' ? digits + 1 : 0;
+    return digits == LONG_NUMBER;
+}
+
+size_t casparian_word_length(const char *text, size_t length)
+{
+    size_t at = 0;
+    for (; at < length; at++) {
+        char byte = text[at];
+        bool is_letter = mask_of(byte) == 'A' || mask_of(byte) == 'a' || (unsigned char)byte > 0x7F;
+        if (!is_letter && byte != '_' && mask_of(byte) != '9')
+            break;
+    }
+    return at;
+}
+
+/* Append a word or its shape, or a character that is in no word. @return bytes of it */
+static size_t put_word(mcp_buf *out, const casparian_redaction *redaction, const char *text,
+                       size_t length)
+{
+    char shape[CASPARIAN_SHAPE_SIZE];
+    size_t word = casparian_word_length(text, length);
+    if (word == 0)
+        return put_byte(out, redaction, text, length);
+    bool is_shown = redaction->is_known && !has_long_number(text, word) &&
+                    redaction->is_known(redaction->words, text, word);
+    if (is_shown)
+        mcp_buf_append(out, text, word);
+    else
+        mcp_buf_append(out, shape, casparian_shape(shape, text, word));
+    return word;
+}
+
+/* A quote that the cut left without its end hides the rest. */
+static mcp_status put_message(mcp_buf *out, const casparian_redaction *redaction, const char *text,
+                              size_t length,
+                              size_t (*put)(mcp_buf *out, const casparian_redaction *redaction,
+                                            const char *text, size_t length))
+{
+    size_t kept = prefix(text, length, MESSAGE_MAX);
+    size_t at = 0;
+    if (redaction->mode == CASPARIAN_REDACTION_NONE) {
+        mcp_buf_append(out, text, kept);
+        at = kept;
+    }
+    while (at < kept) {
+        size_t quoted = put_quoted(out, redaction, text + at, length - at);
+        at += quoted > 0 ? quoted : put(out, redaction, text + at, kept - at);
+    }
+    return kept < length ? mcp_buf_puts(out, "...") : out->status;
+}
+
+mcp_status casparian_redact_message(mcp_buf *out, const casparian_redaction *redaction,
+                                    const char *text, size_t length)
+{
+    return put_message(out, redaction, text, length, put_byte);
+}
+
+mcp_status casparian_redact_said(mcp_buf *out, const casparian_redaction *redaction,
+                                 const char *text, size_t length)
+{
+    return put_message(out, redaction, text, length, put_word);
 }

@@ -55,11 +55,16 @@ typedef struct casparian_redaction_settings {
  *  protected. */
 extern const casparian_redaction_settings casparian_redaction_defaults;
 
+/** Whether a word is one of a plugin's own text, so that it is no value of data. */
+typedef bool casparian_word_is_known(void *data, const char *word, size_t length);
+
 /** How values are shown in one answer or one job. */
 typedef struct casparian_redaction {
     const casparian_redaction_settings *settings;
     casparian_redaction_mode mode;
     int max_sample_count, max_value_length, hash_prefix_length;
+    casparian_word_is_known *is_known; /* of the plugin whose texts are shown; NULL: no word is */
+    void *words;                       /* its data */
 } casparian_redaction;
 
 /**
@@ -95,10 +100,20 @@ void casparian_redact_cell(mcp_json_writer *out, const casparian_redaction *reda
 void casparian_redact_json(mcp_json_writer *out, const casparian_redaction *redaction,
                            bool is_sensitive, const mcp_json *value);
 
-/** Append an error text of a plugin: at most 500 characters, with what stands in quotes hashed
+/** Append an error text of the host: at most 500 characters, with what stands in quotes hashed
  *  unless the mode is none. @return out->status */
 mcp_status casparian_redact_message(mcp_buf *out, const casparian_redaction *redaction,
                                     const char *text, size_t length);
+
+/** Append a text that a plugin made, which may have values anywhere: as casparian_redact_message,
+ *  and a word is shown only where it is known and has no four digits in a row. Of every other one
+ *  the shape is. @return out->status */
+mcp_status casparian_redact_said(mcp_buf *out, const casparian_redaction *redaction,
+                                 const char *text, size_t length);
+
+/** Bytes of the word that a text begins with: of ASCII letters and digits, `_`, and what is not
+ *  ASCII. 0: it begins with none. */
+size_t casparian_word_length(const char *text, size_t length);
 
 /** Room for a shape with its NUL. */
 #define CASPARIAN_SHAPE_SIZE 128

@@ -344,8 +344,8 @@ static void write_parser_errors(const casparian_check *self, mcp_json_writer *ou
     mcp_write_member_array(out, "samples");
     for (size_t i = 0; i < samples && i < tally->value_count; i++) {
         mcp_buf_reset(&text);
-        casparian_redact_message(&text, self->options.redaction, tally->values[i].text,
-                                 tally->values[i].length);
+        casparian_redact_said(&text, self->options.redaction, tally->values[i].text,
+                              tally->values[i].length);
         mcp_write_string_n(out, text.data ? text.data : "", text.length);
     }
     mcp_write_end(out);

@@ -210,6 +210,9 @@ mcp_status casparian_schema_promote_tool(casparian_request *request)
         return casparian_refuse(request, CASPARIAN_CODE_NOT_FOUND,
                                 "Propose the schemas again with casparian_schema_propose.",
                                 "there is no proposal %s, or it has expired", id);
+    if (st == MCP_E_PARAMS)
+        return casparian_refuse(request, CASPARIAN_CODE_INVALID_ARGUMENTS, NULL, "%s",
+                                err->message);
     if (st != MCP_OK)
         return st;
     if (!casparian_request_target(&target, request, path))

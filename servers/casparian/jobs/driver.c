@@ -21,6 +21,7 @@
 #include "jobs/drive/plan.h"
 #include "jobs/drive/warm.h"
 #include "jobs/ephemeral.h"
+#include "jobs/plugins/reason.h"
 #include "mcp/clock.h"
 #include "sinks/commit.h"
 
@@ -276,7 +277,9 @@ static mcp_status find_plugin(casparian_drive *self, mcp_error *err)
         mcp_log_write(casparian_store_log(self->store), MCP_LOG_WARNING,
                       "job %lld runs the unsigned plugin %s", (long long)self->job.id,
                       self->plugin.display);
-    return MCP_OK;
+    self->redaction.words = casparian_words_new(&self->plugin);
+    self->redaction.is_known = casparian_words_has;
+    return self->redaction.words ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a job");
 }
 
 static mcp_status find_schemas(casparian_drive *self, mcp_error *err)
@@ -548,6 +551,7 @@ static void clear(casparian_drive *self)
     casparian_sink_abort(self->outputs.sink);
     casparian_guest_free(self->guest);
     casparian_outputs_free(&self->outputs);
+    casparian_words_free(self->redaction.words);
     casparian_journal_free(&self->journal);
     mcp_buf_clear(&self->warnings);
     if (self->sink_fd >= 0)

@@ -230,7 +230,10 @@ static mcp_status open_proposal(int *fd, casparian_store *store, const char *id,
     mcp_error cause = MCP_ERROR_INIT;
     int parent = -1;
     if (!casparian_ephemeral_id_is_valid(id))
-        return not_found(id, err);
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "'%.60s' is no id of an ephemeral schema: it is as "
+                             "casparian_schema_propose has returned it, eph_ and a UUID",
+                             id ? id : "");
     mcp_status st = open_folder(&parent, store, err);
     if (st != MCP_OK)
         return st;

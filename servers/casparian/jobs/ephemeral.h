@@ -42,7 +42,7 @@ mcp_status casparian_ephemeral_propose(casparian_ephemeral *out, casparian_store
 /**
  * Load proposed schemas.
  *
- * @return MCP_OK; MCP_E_NOT_FOUND: the id is invalid or unknown, or the proposal has expired;
+ * @return MCP_OK; MCP_E_PARAMS: it is no id; MCP_E_NOT_FOUND: unknown, or expired;
  *         MCP_E_IO, MCP_E_PARSE: it was damaged; MCP_E_NOMEM
  */
 mcp_status casparian_ephemeral_load(casparian_ephemeral *out, casparian_store *store,

@@ -93,7 +93,7 @@ static mcp_status read_outputs(casparian_plugin *plugin, mcp_arena *arena,
     size_t most = mcp_json_count(self->first) + mcp_json_count(self->second);
 
     if (most > CASPARIAN_OUTPUTS_MAX)
-        return wrong(bundle, err, "it declares too many outputs; at most 100");
+        return wrong(bundle, err, "it declares too many outputs; at most 64");
     self->names = mcp_arena_array(arena, most + 1, sizeof *self->names);
     if (!self->names)
         return no_memory(err);

@@ -16,7 +16,7 @@
 #define CASPARIAN_COLUMNS_MAX 2000
 #define CASPARIAN_COLUMN_NAME_MAX 128
 #define CASPARIAN_OUTPUT_NAME_MAX 63
-#define CASPARIAN_OUTPUTS_MAX 100
+#define CASPARIAN_OUTPUTS_MAX 64
 
 /** Room for a hash as 64 hexadecimal digits, with its NUL. */
 #define CASPARIAN_HASH_SIZE (2 * MCP_SHA256_SIZE + 1)

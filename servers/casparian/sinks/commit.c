@@ -377,8 +377,7 @@ const char *casparian_commit_intent(const casparian_commit *self)
 static mcp_status load_database(casparian_commit *self, mcp_error *err)
 {
     const casparian_sink *sink = self->sink;
-    const duckdb_load load = { .dir_fd = sink->dir_fd,
-                               .path = sink->uri.path,
+    const duckdb_load load = { .file = { sink->dir_fd, intent_database_name(&self->intent) },
                                .marker = self->intent.marker,
                                .mode = sink->uri.mode,
                                .stages = self->stages,
@@ -399,7 +398,7 @@ mcp_status casparian_commit_apply(casparian_commit *self, mcp_error *err)
     if (st == MCP_OK)
         st = intent_rename(&self->intent, self->sink->dir_fd, err);
     if (st == MCP_OK && self->is_database) {
-        st = casparian_duckdb_unmark(self->intent.database, self->intent.marker, err);
+        st = intent_unmark(&self->intent, self->sink->dir_fd, err);
         FAULT_POINT("commit");
     }
     if (st == MCP_OK)

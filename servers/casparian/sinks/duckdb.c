@@ -7,6 +7,8 @@
 #include "sinks/duckdb.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,33 +87,71 @@ static mcp_status count_tables(struct engine *engine, mcp_buf *sql, int64_t *out
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* The engine follows links, out of the folder that was allowed; so the file must be none. */
-static mcp_status check_file(const char *path, mcp_error *err)
+/* A file must be a regular one or missing: the engine follows links, out of the folder that was
+ * allowed. */
+static mcp_status check_file(const duckdb_file *file, const char *suffix, mcp_error *err)
 {
+    char name[NAME_MAX + 1];
     struct stat about;
 
-    if (lstat(path, &about) != 0)
-        return errno == ENOENT ? MCP_OK : mcp_error_errno(err, errno, "'%.100s'", path);
+    if (snprintf(name, sizeof name, "%s%s", file->name, suffix) >= (int)sizeof name)
+        return mcp_error_set(err, MCP_E_PARAMS, "'%.100s' is too long for a name", file->name);
+    if (fstatat(file->dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? MCP_OK : mcp_error_errno(err, errno, "'%.100s'", name);
     if (!S_ISREG(about.st_mode))
-        return mcp_error_set(err, MCP_E_DENIED, "'%.100s' is %s, not the file of a database", path,
+        return mcp_error_set(err, MCP_E_DENIED, "'%.100s' is %s, not the file of a database", name,
                              S_ISLNK(about.st_mode) ? "a link" : "something else");
     return MCP_OK;
 }
 
-/* Open the file, once nobody else has it open. */
-static mcp_status open_file(struct engine *engine, const char *path, bool is_read_only,
+/* The engine opens its log by the name of the database. */
+static mcp_status check_files(const duckdb_file *file, mcp_error *err)
+{
+    mcp_status st = check_file(file, "", err);
+    return st == MCP_OK ? check_file(file, ".wal", err) : st;
+}
+
+/* Take the folder's descriptor out of a message, which has no meaning to a reader. */
+static mcp_status say(mcp_status st, const char *folder, const mcp_error *cause, mcp_error *err)
+{
+    char text[sizeof cause->message];
+    size_t length = strlen(folder), used = 0;
+
+    for (const char *at = cause->message; *at;) {
+        if (strncmp(at, folder, length) == 0)
+            at += length;
+        else
+            text[used++] = *at++;
+    }
+    text[used] = '\0';
+    return mcp_error_set(err, st, "%s", text);
+}
+
+/* Open the file, once nobody else has it open. It is opened in the folder that was checked, by the
+ * folder's descriptor, so that no part of its path can be exchanged; its own name is looked at
+ * again afterwards, because the engine may have followed a link that came meanwhile. */
+static mcp_status open_file(struct engine *engine, const duckdb_file *file, bool is_read_only,
                             mcp_error *err)
 {
+    char folder[64], path[sizeof folder + NAME_MAX + 1];
+    mcp_error cause = MCP_ERROR_INIT;
     int64_t until = mcp_clock_mono_ms() + OPEN_WAIT_MS;
-    mcp_status st = check_file(path, err);
+    mcp_status st = check_files(file, err);
 
     if (st != MCP_OK)
         return st;
-    st = engine_open_file(engine, path, is_read_only, err);
+    snprintf(folder, sizeof folder, "/proc/self/fd/%d/", file->dir_fd);
+    snprintf(path, sizeof path, "%s%s", folder, file->name);
+    st = engine_open_file(engine, path, is_read_only, &cause);
     while (st == MCP_E_BUSY && mcp_clock_mono_ms() < until) {
         usleep(OPEN_PAUSE_MS * 1000);
-        st = engine_open_file(engine, path, is_read_only, err);
+        st = engine_open_file(engine, path, is_read_only, &cause);
     }
+    if (st != MCP_OK)
+        return say(st, folder, &cause, err);
+    st = check_files(file, err);
+    if (st != MCP_OK)
+        engine_close(engine);
     return st;
 }
 
@@ -144,7 +184,7 @@ static mcp_status load_stages(struct engine *engine, mcp_buf *sql, const duckdb_
 
     for (size_t i = 0; i < load->count && st == MCP_OK; i++) {
         int fd = -1;
-        st = guard_open_file(&fd, load->dir_fd, load->stages[i].file, err);
+        st = guard_open_file(&fd, load->file.dir_fd, load->stages[i].file, err);
         if (st == MCP_OK)
             st = load_stage(engine, sql, load, &load->stages[i], fd, err);
         if (fd >= 0)
@@ -175,7 +215,7 @@ mcp_status casparian_duckdb_load(const duckdb_load *load, mcp_error *err)
 {
     struct engine engine = { .api = NULL };
     mcp_buf sql;
-    mcp_status st = open_file(&engine, load->path, false, err);
+    mcp_status st = open_file(&engine, &load->file, false, err);
 
     if (st != MCP_OK)
         return st;
@@ -189,7 +229,7 @@ mcp_status casparian_duckdb_load(const duckdb_load *load, mcp_error *err)
 
 /* ---- the marker ------------------------------------------------------------------------------ */
 
-mcp_status casparian_duckdb_is_marked(bool *out, const char *path, const char *marker,
+mcp_status casparian_duckdb_is_marked(bool *out, const duckdb_file *file, const char *marker,
                                       mcp_error *err)
 {
     struct engine engine = { .api = NULL };
@@ -198,10 +238,10 @@ mcp_status casparian_duckdb_is_marked(bool *out, const char *path, const char *m
     int64_t tables = 0;
 
     *out = false;
-    if (stat(path, &about) != 0)
-        return errno == ENOENT ? MCP_OK : mcp_error_errno(err, errno, "'%.100s'", path);
+    if (fstatat(file->dir_fd, file->name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? MCP_OK : mcp_error_errno(err, errno, "'%.100s'", file->name);
     /* For writing: a crash may have left a log, which only a writer can read in. */
-    mcp_status st = open_file(&engine, path, false, err);
+    mcp_status st = open_file(&engine, file, false, err);
     if (st != MCP_OK)
         return st;
     mcp_buf_init(&sql, SQL_MAX);
@@ -212,11 +252,11 @@ mcp_status casparian_duckdb_is_marked(bool *out, const char *path, const char *m
     return st;
 }
 
-mcp_status casparian_duckdb_unmark(const char *path, const char *marker, mcp_error *err)
+mcp_status casparian_duckdb_unmark(const duckdb_file *file, const char *marker, mcp_error *err)
 {
     struct engine engine = { .api = NULL };
     mcp_buf sql;
-    mcp_status st = open_file(&engine, path, false, err);
+    mcp_status st = open_file(&engine, file, false, err);
 
     if (st != MCP_OK)
         return st;
@@ -231,13 +271,13 @@ mcp_status casparian_duckdb_unmark(const char *path, const char *marker, mcp_err
     return st;
 }
 
-mcp_status casparian_duckdb_count(int64_t *out, const char *path, const char *table,
+mcp_status casparian_duckdb_count(int64_t *out, const duckdb_file *file, const char *table,
                                   const char *job, mcp_error *err)
 {
     struct engine engine = { .api = NULL };
     mcp_buf sql;
     int64_t tables = 0;
-    mcp_status st = open_file(&engine, path, true, err);
+    mcp_status st = open_file(&engine, file, true, err);
 
     if (st != MCP_OK)
         return st;

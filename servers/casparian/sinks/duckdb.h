@@ -17,10 +17,15 @@ typedef struct duckdb_stage {
     const char *table;
 } duckdb_stage;
 
+/* A database, by its name in a folder that is open. */
+typedef struct duckdb_file {
+    int dir_fd;
+    const char *name;
+} duckdb_file;
+
 /* All rows of a job. */
 typedef struct duckdb_load {
-    int dir_fd;
-    const char *path;   /* of the database, which is made if it is missing */
+    duckdb_file file;   /* which is made if it is missing */
     const char *marker; /* a table that exists from the transaction until casparian_duckdb_unmark:
                            it tells whether the transaction was done */
     casparian_sink_mode mode;
@@ -37,15 +42,15 @@ mcp_status casparian_duckdb_check(mcp_error *err);
 mcp_status casparian_duckdb_load(const duckdb_load *load, mcp_error *err);
 
 /* Whether the marker is there. A file that is missing has none. As casparian_duckdb_load. */
-mcp_status casparian_duckdb_is_marked(bool *out, const char *path, const char *marker,
+mcp_status casparian_duckdb_is_marked(bool *out, const duckdb_file *file, const char *marker,
                                       mcp_error *err);
 
 /* Drop the marker, if it is there. As casparian_duckdb_load. */
-mcp_status casparian_duckdb_unmark(const char *path, const char *marker, mcp_error *err);
+mcp_status casparian_duckdb_unmark(const duckdb_file *file, const char *marker, mcp_error *err);
 
 /* How many rows of a table have a job's id in _cf_job_id; -1: there is no such table. The file is
  * opened for reading only. As casparian_duckdb_load. */
-mcp_status casparian_duckdb_count(int64_t *out, const char *path, const char *table,
+mcp_status casparian_duckdb_count(int64_t *out, const duckdb_file *file, const char *table,
                                   const char *job, mcp_error *err);
 
 #endif

@@ -200,6 +200,17 @@ static bool is_begun(const intent *self, int dir_fd)
     return is_begun;
 }
 
+const char *intent_database_name(const intent *self)
+{
+    return self->database ? strrchr(self->database, '/') + 1 : NULL;
+}
+
+mcp_status intent_unmark(const intent *self, int dir_fd, mcp_error *err)
+{
+    const duckdb_file database = { dir_fd, intent_database_name(self) };
+    return casparian_duckdb_unmark(&database, self->marker, err);
+}
+
 /* Rows of a database cannot be taken back, so of an intent whose transaction was done the files are
  * completed as far as they are there. */
 static mcp_status complete_database(const intent *self, int dir_fd, mcp_error *err)
@@ -208,7 +219,7 @@ static mcp_status complete_database(const intent *self, int dir_fd, mcp_error *e
         renameat(dir_fd, self->pairs[i].temporary, dir_fd, self->pairs[i].final);
     mcp_status st = sync_folders(dir_fd, err);
     if (st == MCP_OK)
-        st = casparian_duckdb_unmark(self->database, self->marker, err);
+        st = intent_unmark(self, dir_fd, err);
     if (st == MCP_OK)
         intent_remove_stages(self, dir_fd);
     return st;
@@ -216,12 +227,13 @@ static mcp_status complete_database(const intent *self, int dir_fd, mcp_error *e
 
 static mcp_status settle(bool *is_committed, const intent *self, int dir_fd, mcp_error *err)
 {
+    const duckdb_file database = { dir_fd, intent_database_name(self) };
     bool is_marked = false;
     mcp_status st = MCP_OK;
 
     *is_committed = is_begun(self, dir_fd);
     if (self->database)
-        st = casparian_duckdb_is_marked(&is_marked, self->database, self->marker, err);
+        st = casparian_duckdb_is_marked(&is_marked, &database, self->marker, err);
     if (st != MCP_OK)
         return st;
     if (is_marked) {
@@ -239,7 +251,7 @@ static mcp_status settle(bool *is_committed, const intent *self, int dir_fd, mcp
 static mcp_status settle_in(bool *is_committed, const intent *self, int dir_fd, mcp_error *err)
 {
     sink_lock lock = SINK_LOCK_INIT;
-    const char *name = self->database ? strrchr(self->database, '/') + 1 : NULL;
+    const char *name = intent_database_name(self);
     mcp_status st = sink_lock_take(&lock, dir_fd, name, err);
 
     if (st == MCP_OK)

@@ -42,6 +42,12 @@ mcp_status intent_rename(const intent *self, int dir_fd, mcp_error *err);
 /* Remove the files of staged rows. Those that are left are swept one day. */
 void intent_remove_stages(const intent *self, int dir_fd);
 
+/* The database's name in the folder of the sink; NULL: it has none. */
+const char *intent_database_name(const intent *self);
+
+/* Drop the marker of a database. As casparian_duckdb_unmark. */
+mcp_status intent_unmark(const intent *self, int dir_fd, mcp_error *err);
+
 /* Remove every file that it names, under whatever name. */
 mcp_status intent_remove(const intent *self, int dir_fd, mcp_error *err);
 

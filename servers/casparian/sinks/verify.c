@@ -203,7 +203,7 @@ static mcp_status check_file(struct verification *self, const char *file, const 
 static void check_table(struct verification *self, const mcp_json *output, const char *file,
                         const char *table, const char *job)
 {
-    char path[PATH_MAX], folder[64];
+    const duckdb_file database = { self->dir_fd, file };
     int64_t rows = 0, counted = 0;
     mcp_error why = MCP_ERROR_INIT;
 
@@ -211,11 +211,7 @@ static void check_table(struct verification *self, const mcp_json *output, const
         find(self, CASPARIAN_FINDING_MISSING, file, "the database is not here");
         return;
     }
-    snprintf(folder, sizeof folder, "/proc/self/fd/%d", self->dir_fd);
-    ssize_t length = readlink(folder, path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
-    const char *whole = mcp_arena_printf(self->arena, "%s/%s", path, file);
-    if (!whole || casparian_duckdb_count(&counted, whole, table, job, &why) != MCP_OK)
+    if (casparian_duckdb_count(&counted, &database, table, job, &why) != MCP_OK)
         find(self, CASPARIAN_FINDING_UNCHECKED, file, "table %.60s: %s", table, why.message);
     else if (counted < 0)
         find(self, CASPARIAN_FINDING_MISSING, file, "there is no table %.60s", table);

@@ -23,6 +23,7 @@
 #include "jobs/drive/input/inputs.h"
 #include "jobs/drive/journal.h"
 #include "jobs/drive/outputs.h"
+#include "jobs/plugins/reason.h"
 #include "jobs/state/events.h"
 #include "mcp/clock.h"
 
@@ -195,22 +196,42 @@ static void add_failed_event(casparian_drive *self, const casparian_input *input
     casparian_journal_add(self, "file_failed", &payload);
 }
 
-/* The file has failed. The text may have data in it, so it is redacted. */
+/* The file has failed. Takes the text, which is redacted. */
+static mcp_status fail_for(casparian_drive *self, casparian_input *input, const char *kind,
+                           const char *category, mcp_buf *text, mcp_error *err)
+{
+    input->status = strcmp(kind, "changed") == 0 ? "changed" : "failed";
+    input->kind = kind;
+    input->category = category;
+    input->error = mcp_arena_strndup(self->arena, text->data ? text->data : "", text->length);
+    mcp_buf_clear(text);
+    if (!input->error)
+        return no_memory(err);
+    add_failed_event(self, input);
+    return MCP_OK;
+}
+
+/* The file has failed, for a reason of the host. */
 static mcp_status fail_file(casparian_drive *self, casparian_input *input, const char *kind,
                             const char *category, const char *message, mcp_error *err)
 {
     mcp_buf text;
     mcp_buf_init(&text, 8192);
     casparian_redact_message(&text, &self->redaction, message, strlen(message));
-    input->status = strcmp(kind, "changed") == 0 ? "changed" : "failed";
-    input->kind = kind;
-    input->category = category;
-    input->error = mcp_arena_strndup(self->arena, text.data ? text.data : "", text.length);
-    mcp_buf_clear(&text);
-    if (!input->error)
-        return no_memory(err);
-    add_failed_event(self, input);
-    return MCP_OK;
+    return fail_for(self, input, kind, category, &text, err);
+}
+
+/* The plugin has failed with the file. Its own words are in the log, which is for people. */
+static mcp_status fail_by_plugin(casparian_drive *self, casparian_input *input,
+                                 const casparian_guest_outcome *outcome, mcp_error *err)
+{
+    const char *said = outcome->traceback[0] != '\0' ? outcome->traceback : outcome->error;
+    mcp_buf text;
+    on_log(self, CASPARIAN_LOG_ERROR, said, strlen(said));
+    mcp_buf_init(&text, 8192);
+    casparian_reason_append(&text, &self->redaction, &self->plugin, outcome);
+    return fail_for(self, input, casparian_failure_text(outcome->failure),
+                    outcome->category ? outcome->category : "unknown", &text, err);
 }
 
 /* ---- one pass of the plugin ------------------------------------------------------------------ */
@@ -455,8 +476,7 @@ static mcp_status guest_failure(casparian_drive *self, casparian_input *input,
     if (self->deadline_ms > 0 && mcp_clock_mono_ms() >= self->deadline_ms)
         return casparian_drive_fail(self, "timeout", "job timed out after %lld s",
                                     (long long)(self->job.timeout_ms / 1000));
-    return fail_file(self, input, casparian_failure_text(outcome->failure),
-                     outcome->category ? outcome->category : "unknown", outcome->error, err);
+    return fail_by_plugin(self, input, outcome, err);
 }
 
 /* The file was read to its end: its rows count if it is still the same. */

@@ -15,6 +15,7 @@
 #include "jobs/drive/outputs.h"
 #include "jobs/drive/warm.h"
 #include "jobs/driver.h"
+#include "jobs/plugins/reason.h"
 #include "jobs/state/definition_json.h"
 #include "mcp/clock.h"
 #include "schema/zone.h"
@@ -34,6 +35,7 @@ typedef struct preview {
     casparian_driver *driver;
     const casparian_preview_request *request;
     mcp_arena *arena;
+    casparian_redaction redaction; /* that of the request, with the words of the plugin */
     casparian_outputs outputs;
     casparian_guest *guest;
     char key[CASPARIAN_HASH_SIZE]; /* of the guest */
@@ -65,7 +67,7 @@ static sample *sample_of(preview *self, const casparian_output *output)
 static void write_cell(const preview *self, const casparian_vector *vector, size_t row,
                        mcp_json_writer *out)
 {
-    const casparian_redaction *redaction = self->request->redaction;
+    const casparian_redaction *redaction = &self->redaction;
     casparian_cell cell = casparian_vector_cell(vector, row);
     if (cell.is_absent)
         return;
@@ -148,18 +150,34 @@ static mcp_status on_output(void *data, const char *name, mcp_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void add_error(preview *self, const char *path, const char *kind, const char *message)
+/* Takes the text, which is redacted. */
+static void write_error(preview *self, const char *path, const char *kind, mcp_buf *text)
 {
-    mcp_buf text;
-    mcp_buf_init(&text, 8192);
-    casparian_redact_message(&text, self->request->redaction, message, strlen(message));
     mcp_write_object(self->errors);
     mcp_write_member_string(self->errors, "file", path);
     mcp_write_member_string(self->errors, "kind", kind);
     mcp_write_name(self->errors, "error");
-    mcp_write_string_n(self->errors, text.data ? text.data : "", text.length);
+    mcp_write_string_n(self->errors, text->data ? text->data : "", text->length);
     mcp_write_end(self->errors);
-    mcp_buf_clear(&text);
+    mcp_buf_clear(text);
+}
+
+/* A reason of the host. */
+static void add_error(preview *self, const char *path, const char *kind, const char *message)
+{
+    mcp_buf text;
+    mcp_buf_init(&text, 8192);
+    casparian_redact_message(&text, &self->redaction, message, strlen(message));
+    write_error(self, path, kind, &text);
+}
+
+/* A reason of the plugin. */
+static void add_failure(preview *self, const char *path, const casparian_guest_outcome *outcome)
+{
+    mcp_buf text;
+    mcp_buf_init(&text, 8192);
+    casparian_reason_append(&text, &self->redaction, self->request->plugin, outcome);
+    write_error(self, path, casparian_failure_text(outcome->failure), &text);
 }
 
 static bool should_stop(void *data)
@@ -188,9 +206,10 @@ static mcp_status parse(preview *self, const char *path, int fd, mcp_error *err)
         return st;
     if (should_stop(self))
         return mcp_error_set(err, MCP_E_STOPPED, "the preview was cancelled");
-    bool is_late = mcp_clock_mono_ms() >= self->until_ms;
-    add_error(self, path, is_late ? "timeout" : casparian_failure_text(outcome.failure),
-              is_late ? "the time of the preview is over" : outcome.error);
+    if (mcp_clock_mono_ms() >= self->until_ms)
+        add_error(self, path, "timeout", "the time of the preview is over");
+    else
+        add_failure(self, path, &outcome);
     return MCP_OK;
 }
 
@@ -328,13 +347,18 @@ mcp_status casparian_driver_preview(mcp_json_writer *out, casparian_driver *self
     preview work = { .driver = self,
                      .request = request,
                      .arena = arena,
+                     .redaction = *request->redaction,
                      .outputs = { .arena = arena,
                                   .schemas = request->schemas,
                                   .schema_count = request->schema_count,
-                                  .redaction = request->redaction },
+                                  .redaction = &work.redaction },
                      .limit = limit < LIMIT_MAX ? limit : LIMIT_MAX,
                      .until_ms = mcp_clock_mono_ms() + budget_ms,
                      .errors = &errors };
+    work.redaction.words = casparian_words_new(request->plugin);
+    if (!work.redaction.words)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a preview");
+    work.redaction.is_known = casparian_words_has;
     mcp_buf_init(&texts, 1 << 20);
     mcp_json_writer_init(&errors, &texts);
     mcp_write_array(&errors);
@@ -349,6 +373,7 @@ mcp_status casparian_driver_preview(mcp_json_writer *out, casparian_driver *self
     else
         casparian_guest_free(work.guest);
     casparian_outputs_free(&work.outputs);
+    casparian_words_free(work.redaction.words);
     for (sample *shown = work.samples; shown; shown = shown->next)
         mcp_buf_clear(&shown->rows);
     mcp_buf_clear(&texts);

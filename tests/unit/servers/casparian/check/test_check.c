@@ -381,8 +381,7 @@ static void parser_errors_are_apart(void **state)
     const char *sample = mcp_json_string(mcp_json_pointer(result, "/parser_errors/samples/0"),
                                          NULL);
     assert_non_null(sample);
-    assert_non_null(strstr(sample, "bad field"));
-    assert_non_null(strstr(sample, "73475cb4"));
+    assert_string_equal(sample, "aaa a{5} '[hash:73475cb4]'"); /* no word of a plugin is known */
     casparian_check_free(check);
 }
 

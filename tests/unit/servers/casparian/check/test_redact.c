@@ -185,6 +185,54 @@ static void test_messages(void **state)
     mcp_buf_clear(&out);
 }
 
+static bool is_in(void *data, const char *word, size_t length)
+{
+    for (const char *at = data; *at; at += strcspn(at, " ") + 1)
+        if (strcspn(at, " ") == length && memcmp(at, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Of what a plugin said only known words are shown; a quote without an end hides nothing. */
+static void test_said(void **state)
+{
+    static char known[] = "cannot read row of account 12345 12 ";
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {
+        { "cannot read", "cannot read" },
+        { "cannot read Smith, row 12 of 7", "cannot read Aaaaa, row 12 of 9" },
+        { "cannot reader unread", "cannot a{6} a{6}" },
+        { "account 12345 of x@example.com", "account 9{5} of a@a{7}.aaa" },
+        { "row '42' of row", "row '[hash:73475cb4]' of row" },
+        { "isn't Smith", "aaa'a Aaaaa" },
+        { "cannot read 'Smi", "cannot read 'Aaa" },
+        { "of \xC3\xA9t\xC3\xA9_1", "of UaU_9" },
+        { "", "" },
+    };
+    casparian_redaction how = policy(CASPARIAN_REDACTION_HASH);
+    mcp_buf out;
+    (void)state;
+    how.is_known = is_in;
+    how.words = known;
+    mcp_buf_init(&out, 1 << 12);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mcp_buf_reset(&out);
+        casparian_redact_said(&out, &how, rows[i].text, strlen(rows[i].text));
+        assert_int_equal(out.status, MCP_OK);
+        assert_string_equal(out.data ? out.data : "", rows[i].shown);
+    }
+    how.is_known = NULL;
+    mcp_buf_reset(&out);
+    casparian_redact_said(&out, &how, "cannot read", 11);
+    assert_string_equal(out.data, "a{6} aaaa");
+    how.mode = CASPARIAN_REDACTION_NONE;
+    mcp_buf_reset(&out);
+    casparian_redact_said(&out, &how, "cannot read 'Smith'", 19);
+    assert_string_equal(out.data, "cannot read 'Smith'");
+    mcp_buf_clear(&out);
+}
+
 static void test_shapes(void **state)
 {
     static const struct {
@@ -269,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_sensitive_columns),
         cmocka_unit_test(test_cells),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_said),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_texts),
     };

@@ -73,7 +73,7 @@ static void an_id_is_never_a_path(void **state)
     rig_open(&rig);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         assert_int_equal(casparian_ephemeral_load(&read, rig.store, rig.arena, ids[i], &rig.err),
-                         MCP_E_NOT_FOUND);
+                         MCP_E_PARAMS);
     assert_int_equal(casparian_ephemeral_load(&read, rig.store, rig.arena,
                                               "eph_00000000-0000-4000-8000-000000000000", &rig.err),
                      MCP_E_NOT_FOUND);

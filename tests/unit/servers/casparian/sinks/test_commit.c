@@ -354,6 +354,83 @@ static void casparians_own_files_are_no_sink(void **state)
     assert_non_null(strstr(rig->err.message, "state.sqlite"));
 }
 
+/* A sink of a database in the folder "in" of the rig. */
+static casparian_commit *prepare_in(rig *rig, int dir_fd)
+{
+    casparian_commit *commit = NULL;
+    casparian_sink *sink = NULL;
+
+    MUST(rig, casparian_sink_uri_read(&rig->uri, rig->arena, "duckdb://x.db?table=mine",
+                                      scratch_path(&rig->folder, "in"), &rig->err));
+    const casparian_sink_options options = {
+        .uri = &rig->uri, .dir_fd = dir_fd, .job = "42", .plugin = "demo", .version = "1"
+    };
+    MUST(rig, casparian_sink_open(&sink, &options, &rig->err));
+    casparian_sink_output *output = add_table(rig, sink, &rig->events, 0);
+    casparian_sink_file *file = begin_file(rig, sink);
+    MUST(rig, append_events(rig, file, output, 0, ROWS));
+    MUST(rig, casparian_sink_file_commit(file, HASH_A, &rig->err));
+    MUST(rig, casparian_commit_prepare(&commit, sink, &plain_facts, &rig->err));
+    return commit;
+}
+
+static int make_in(rig *rig)
+{
+    assert_int_equal(mkdirat(rig->folder.fd, "in", 0700), 0);
+    assert_int_equal(mkdirat(rig->folder.fd, "outside", 0700), 0);
+    int fd = openat(rig->folder.fd, "in", O_RDONLY | O_DIRECTORY);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* The folder was checked when it was opened; a link that takes its place later is not followed. */
+static void a_folder_that_is_exchanged_changes_nothing(void **state)
+{
+    rig *rig = *state;
+    int fd = make_in(rig);
+    casparian_commit *commit = prepare_in(rig, fd);
+
+    assert_int_equal(renameat(rig->folder.fd, "in", rig->folder.fd, "moved"), 0);
+    assert_int_equal(symlinkat("outside", rig->folder.fd, "in"), 0);
+    MUST(rig, casparian_commit_apply(commit, &rig->err));
+    casparian_commit_free(commit);
+    close(fd);
+    assert_true(has_file(rig, "moved/x.db"));
+    assert_false(has_file(rig, "moved/x.db.wal"));
+    assert_int_equal(unlinkat(rig->folder.fd, "outside", AT_REMOVEDIR), 0); /* it is empty */
+}
+
+/* The engine writes its log next to the database, through a link as well. */
+static void a_log_that_is_a_link_is_refused(void **state)
+{
+    rig *rig = *state;
+    int fd = make_in(rig);
+    casparian_commit *commit = prepare_in(rig, fd);
+
+    assert_int_equal(symlinkat("../outside/log", fd, "x.db.wal"), 0);
+    assert_int_equal(casparian_commit_apply(commit, &rig->err), MCP_E_DENIED);
+    assert_non_null(strstr(rig->err.message, "'x.db.wal' is a link"));
+    casparian_commit_free(commit);
+    close(fd);
+    assert_false(has_file(rig, "in/x.db"));
+    assert_int_equal(unlinkat(rig->folder.fd, "outside", AT_REMOVEDIR), 0);
+}
+
+/* A message names the database as a reader knows it. */
+static void a_file_that_is_no_database_is_named(void **state)
+{
+    rig *rig = *state;
+    int fd = make_in(rig);
+    casparian_commit *commit = prepare_in(rig, fd);
+
+    scratch_write(&rig->folder, "in/x.db", "this is no database, but it is long enough", 42);
+    assert_int_not_equal(casparian_commit_apply(commit, &rig->err), MCP_OK);
+    assert_non_null(strstr(rig->err.message, "'x.db'"));
+    assert_null(strstr(rig->err.message, "/proc/"));
+    casparian_commit_free(commit);
+    close(fd);
+}
+
 /* ---- what a commit says ---------------------------------------------------------------------- */
 
 static void a_commit_says_what_it_writes(void **state)
@@ -468,6 +545,9 @@ int main(int argc, char **argv)
         CASE(a_killed_commit_of_a_database_is_all_or_none),
         CASE(a_table_is_appended_to_or_replaced),
         CASE(two_outputs_do_not_share_a_table),
+        CASE(a_folder_that_is_exchanged_changes_nothing),
+        CASE(a_log_that_is_a_link_is_refused),
+        CASE(a_file_that_is_no_database_is_named),
         CASE(casparians_own_files_are_no_sink),
         CASE(a_commit_says_what_it_writes),
         CASE(an_aborted_commit_leaves_nothing),
