@@ -155,7 +155,7 @@ static mcp_status insert_run(portarium_run *run, portarium_tx *tx, const portari
     if (st == MCP_OK)
         st = hidden_of(&hidden, tx, sealed, err);
     return st == MCP_OK
-               ? portarium_record_insert(&run->record, tx, &portarium_runs, id, json, hidden, err)
+               ? portarium_record_make(&run->record, tx, &portarium_runs, id, json, hidden, err)
                : st;
 }
 

@@ -36,8 +36,8 @@ static mcp_status name_workspace(portarium_tx *tx, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace ? tx->workspace : "") };
     return tx->settings->has_row_security
-               ? db_run(tx->session, NULL, "SELECT set_config('portarium.workspace', $1, true)",
-                        values, 1, err)
+               ? db_defer(tx->session, MCP_OK, "SELECT set_config('portarium.workspace', $1, true)",
+                          values, 1, err)
                : MCP_OK;
 }
 
@@ -70,10 +70,10 @@ mcp_status portarium_tx_end(portarium_tx *tx, mcp_error *err)
                           db_int(head->evidence_at),
                           db_int(head->event_seq),
                           db_int(head->is_frozen) };
-    return db_run(tx->session, NULL,
-                  "UPDATE heads SET evidence_seq = $2, evidence_hash = $3, evidence_at = $4, "
-                  "event_seq = $5, frozen = $6 WHERE workspace = $1",
-                  values, sizeof values / sizeof values[0], err);
+    return db_defer(tx->session, MCP_OK,
+                    "UPDATE heads SET evidence_seq = $2, evidence_hash = $3, evidence_at = $4, "
+                    "event_seq = $5, frozen = $6 WHERE workspace = $1",
+                    values, sizeof values / sizeof values[0], err);
 }
 
 void portarium_tx_freeze(portarium_tx *tx, bool is_frozen)
