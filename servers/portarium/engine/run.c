@@ -241,6 +241,8 @@ mcp_status portarium_run_become(portarium_run *run, portarium_tx *tx, portarium_
         st = portarium_merge(tx, &run->record.json, run->record.json, patch, err);
     if (st == MCP_OK)
         st = portarium_run_patch(run, tx, change, err);
+    if (run->status == PORTARIUM_RUN_PENDING)
+        portarium_tx_count_pending(tx, -1);
     run->status = status;
     if (st == MCP_OK && event)
         st = portarium_run_event(run, tx, event, NULL, NULL, err);
