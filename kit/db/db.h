@@ -173,6 +173,17 @@ mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const 
                   size_t count, mcp_error *err);
 
 /**
+ * Run a statement whose answer the caller does not need. PostgreSQL: it is sent together with the
+ * next statement that has one, in one round trip, so that a transaction of many writes costs few.
+ * Its failure is returned by a later call of the session, at the latest by the release of the
+ * savepoint or by db_commit: where the cause must be told apart, use db_run.
+ *
+ * @param otherwise the failure if no row was inserted, updated or deleted; MCP_OK: that is none
+ */
+mcp_status db_defer(db_session *session, mcp_status otherwise, const char *sql,
+                    const db_value *values, size_t count, mcp_error *err);
+
+/**
  * Run a query. Its rows are fetched one by one, not all at once; the session can do nothing else
  * until the last row was read or db_rows_free was called.
  *

@@ -50,10 +50,14 @@ typedef struct db_driver {
     mcp_status (*begin)(db_link *link, db_mode mode, mcp_error *err);
     mcp_status (*commit)(db_link *link, mcp_error *err); /* after a failure rollback() follows */
     void (*rollback)(db_link *link);
-    /* One statement without values and rows, also after a failure in the transaction. */
-    mcp_status (*command)(db_link *link, const char *sql, mcp_error *err);
+    /* One statement without values and rows, also after a failure in the transaction. `undoes`: a
+     * failure of what was deferred does not matter any more; else it is returned. */
+    mcp_status (*command)(db_link *link, const char *sql, bool undoes, mcp_error *err);
 
     mcp_status (*run)(db_link *link, int64_t *changed, const db_call *call, mcp_error *err);
+    /* The same without waiting for the answer: a failure may be returned by a later call instead.
+     * `otherwise` is the status if it changes no row; MCP_OK: that is no failure. NULL: run(). */
+    mcp_status (*defer)(db_link *link, mcp_status otherwise, const db_call *call, mcp_error *err);
     /* Many statements without parameters; no transaction may begin or end in them. */
     mcp_status (*script)(db_link *link, const char *sql, mcp_error *err);
     /* Only one migration of the database at a time, until the transaction ends. */

@@ -78,6 +78,33 @@ mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const 
     return MCP_OK;
 }
 
+/* Where a driver has no deferred statements. */
+static mcp_status run_at_once(db_session *session, mcp_status otherwise, const db_call *call,
+                              mcp_error *err)
+{
+    int64_t changed = 0;
+    mcp_status st = session->db->driver->run(session->link, &changed, call, err);
+
+    return st == MCP_OK && changed == 0 && otherwise != MCP_OK
+               ? mcp_error_set(err, otherwise, "a deferred statement has changed no row")
+               : st;
+}
+
+mcp_status db_defer(db_session *session, mcp_status otherwise, const char *sql,
+                    const db_value *values, size_t count, mcp_error *err)
+{
+    db_call call = { sql, values, count };
+    const db_driver *driver = session->db->driver;
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = check(session, &call, err);
+
+    if (st != MCP_OK)
+        return st;
+    st = driver->defer ? driver->defer(session->link, otherwise, &call, &cause)
+                       : run_at_once(session, otherwise, &call, &cause);
+    return st == MCP_OK ? MCP_OK : db_session_fail(session, &cause, err);
+}
+
 mcp_status db_query(db_rows **out, db_session *session, const char *sql, const db_value *values,
                     size_t count, mcp_error *err)
 {
@@ -304,13 +331,33 @@ bool db_null_at(const db_rows *rows, int column)
     return value_at(rows, column).kind == DB_NULL;
 }
 
-/* A statement of savepoint number `depth`. */
+/* The text of a statement of savepoint number `depth`. */
+enum { SAVEPOINT_SQL = 40 };
+
+static const char *savepoint_sql(char sql[SAVEPOINT_SQL], const char *verb, int depth)
+{
+    snprintf(sql, SAVEPOINT_SQL, "%s s%d", verb, depth);
+    return sql;
+}
+
+/* Nobody waits for the answer where the driver need not. */
+static mcp_status make_savepoint(db_session *session, int depth, mcp_error *err)
+{
+    char sql[SAVEPOINT_SQL];
+    const db_driver *driver = session->db->driver;
+    const db_call call = { savepoint_sql(sql, "SAVEPOINT", depth), NULL, 0 };
+
+    return driver->defer ? driver->defer(session->link, MCP_OK, &call, err)
+                         : driver->command(session->link, sql, false, err);
+}
+
+/* End savepoint number `depth`. */
 static mcp_status command(db_session *session, const char *verb, int depth, mcp_error *err)
 {
-    char sql[40];
+    char sql[SAVEPOINT_SQL];
 
-    snprintf(sql, sizeof sql, "%s s%d", verb, depth);
-    return session->db->driver->command(session->link, sql, err);
+    return session->db->driver->command(session->link, savepoint_sql(sql, verb, depth),
+                                        strcmp(verb, "RELEASE") != 0, err);
 }
 
 mcp_status db_savepoint_begin(db_savepoint *out, db_session *session, mcp_error *err)
@@ -322,7 +369,7 @@ mcp_status db_savepoint_begin(db_savepoint *out, db_session *session, mcp_error 
         return st;
     if (session->savepoints == SAVEPOINTS_MAX)
         return broken_rule(session, MCP_E_LIMIT, "too many savepoints within each other", err);
-    if (command(session, "SAVEPOINT", session->savepoints + 1, &cause) != MCP_OK)
+    if (make_savepoint(session, session->savepoints + 1, &cause) != MCP_OK)
         return db_session_fail(session, &cause, err);
     session->savepoints++;
     *out = (db_savepoint){ session->savepoints, session->notifications.length };

@@ -543,8 +543,9 @@ static void rollback(db_link *link)
         self->base.is_lost = !self->target->is_memory;
 }
 
-static mcp_status command(db_link *link, const char *sql, mcp_error *err)
+static mcp_status command(db_link *link, const char *sql, bool undoes, mcp_error *err)
 {
+    (void)undoes;
     return run_plain((sqlite_link *)link, sql, err);
 }
 

@@ -62,12 +62,13 @@ mcp_status jobs_timer_set(db_session *session, const char *id, int64_t due_ms, c
     mcp_status st = first_fence(&fence, err);
     db_value values[] = { db_text(id), db_int(due_ms), db_text(kind), db_text(ref), db_int(fence) };
     if (st == MCP_OK)
-        st = db_run(session, NULL,
-                    "INSERT INTO timers (id, due_at, kind, ref, fence) VALUES ($1, $2, $3, $4, $5) "
-                    "ON CONFLICT (id) DO UPDATE SET due_at = excluded.due_at, "
-                    "kind = excluded.kind, ref = excluded.ref, lease_owner = NULL, "
-                    "lease_until = NULL, fence = timers.fence + 1",
-                    values, 5, err);
+        st = db_defer(
+            session, MCP_OK,
+            "INSERT INTO timers (id, due_at, kind, ref, fence) VALUES ($1, $2, $3, $4, $5) "
+            "ON CONFLICT (id) DO UPDATE SET due_at = excluded.due_at, "
+            "kind = excluded.kind, ref = excluded.ref, lease_owner = NULL, "
+            "lease_until = NULL, fence = timers.fence + 1",
+            values, 5, err);
     if (st != MCP_OK || due_ms > mcp_clock_wall_ms() + SOON_MS)
         return st;
     snprintf(payload, sizeof payload, "%" PRId64, due_ms);
@@ -77,8 +78,10 @@ mcp_status jobs_timer_set(db_session *session, const char *id, int64_t due_ms, c
 mcp_status jobs_timer_cancel(bool *was_set, db_session *session, const char *id, mcp_error *err)
 {
     db_value value = db_text(id);
+    static const char sql[] = "DELETE FROM timers WHERE id = $1";
     int64_t changed = 0;
-    mcp_status st = db_run(session, &changed, "DELETE FROM timers WHERE id = $1", &value, 1, err);
+    mcp_status st = was_set ? db_run(session, &changed, sql, &value, 1, err)
+                            : db_defer(session, MCP_OK, sql, &value, 1, err);
 
     if (st == MCP_OK && was_set)
         *was_set = changed > 0;

@@ -6,6 +6,12 @@
  * returned at once, as by SQLite.
  *
  * After a failure the server accepts only ROLLBACK, and a session sends nothing else.
+ *
+ * A deferred statement is sent in libpq's pipeline mode and not waited for: its answer is read
+ * together with that of the next statement that needs one, in one round trip (settle). The server
+ * skips what follows a failure in a pipeline up to the next sync, so a COMMIT behind a statement
+ * that failed does not run. The mode ends as soon as nothing is outstanding, because the simple
+ * protocol cannot be used in it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,8 +83,125 @@ static mcp_status collect(pg_link *self, PGresult **last, mcp_error *err)
     return st;
 }
 
+/* ---- the pipeline ---------------------------------------------------------------------------- */
+
+/* The deadline of an answer begins when it is waited for, so nothing is flushed before. */
+static mcp_status enter_pipe(pg_link *self, mcp_error *err)
+{
+    if (self->is_piped)
+        return MCP_OK;
+    if (!PQenterPipelineMode(self->conn))
+        return pg_lose(self, err);
+    self->is_piped = true;
+    self->has_terms = false;
+    self->sent_bytes = 0;
+    return MCP_OK;
+}
+
+/* The server works off what was sent, and what comes next even if that has failed. */
+static mcp_status send_sync(pg_link *self, mcp_error *err)
+{
+    return PQpipelineSync(self->conn) ? MCP_OK : pg_lose(self, err);
+}
+
+/* The answer to a sync. */
+static mcp_status read_sync(pg_link *self, mcp_error *err)
+{
+    PGresult *result = NULL;
+    mcp_status st = next_result(&result, self, err);
+
+    if (st == MCP_OK && PQresultStatus(result) != PGRES_PIPELINE_SYNC)
+        st = pg_lose(self, err);
+    PQclear(result);
+    return st;
+}
+
+/* Behind the last answer: leave the pipeline, if the link is in one. */
+static mcp_status end_pipe(pg_link *self, mcp_error *err)
+{
+    if (!self->is_piped || self->base.is_lost)
+        return MCP_OK;
+    mcp_status st = read_sync(self, err);
+    if (st == MCP_OK && !PQexitPipelineMode(self->conn))
+        st = pg_lose(self, err);
+    self->is_piped = false;
+    return st;
+}
+
+/* The answer to a deferred statement. */
+static mcp_status read_owed(pg_link *self, mcp_status otherwise, mcp_error *err)
+{
+    PGresult *result = NULL;
+    mcp_status st = collect(self, &result, err);
+
+    if (st == MCP_OK && otherwise != MCP_OK && strcmp(PQcmdTuples(result), "0") == 0)
+        st = mcp_error_set(err, otherwise, "a deferred statement has changed no row");
+    PQclear(result);
+    return st;
+}
+
+/* The answers to all deferred statements. @return the first failure */
+static mcp_status read_all_owed(pg_link *self, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < self->owed_count && !self->base.is_lost; i++) {
+        mcp_status one = read_owed(self, self->owed[i], st == MCP_OK ? err : NULL);
+        if (st == MCP_OK)
+            st = one;
+    }
+    self->owed_count = 0;
+    return st;
+}
+
+/* Read the answers that are outstanding, and leave the pipeline. @return the first failure */
+static mcp_status settle(pg_link *self, mcp_error *err)
+{
+    if (!self->is_piped || self->base.is_lost)
+        return MCP_OK;
+    mcp_status st = send_sync(self, err);
+    if (st == MCP_OK)
+        st = read_all_owed(self, err);
+    mcp_status ended = end_pipe(self, st == MCP_OK ? err : NULL);
+    return st == MCP_OK ? ended : st;
+}
+
+/* Read the last answer, and leave the pipeline. As collect. */
+static mcp_status collect_and_leave(pg_link *self, PGresult **last, mcp_error *err)
+{
+    mcp_status st = collect(self, last, err);
+    mcp_status ended = end_pipe(self, st == MCP_OK ? err : NULL);
+
+    return st == MCP_OK ? ended : st;
+}
+
+/* Read the answers that are outstanding before that of the statement sent last. @return the first
+ * failure; then the pipeline has ended, and that statement did not run */
+static mcp_status settle_before(pg_link *self, mcp_error *err)
+{
+    mcp_status st = send_sync(self, err);
+
+    if (st == MCP_OK)
+        st = read_all_owed(self, err);
+    if (st != MCP_OK && !self->base.is_lost)
+        (void)collect_and_leave(self, NULL, NULL);
+    return st;
+}
+
+static mcp_status send_plain(pg_link *self, const char *sql, mcp_error *err)
+{
+    return PQsendQueryParams(self->conn, sql, 0, NULL, NULL, NULL, NULL, 0) ? MCP_OK
+                                                                            : pg_lose(self, err);
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
 mcp_status pg_exec(pg_link *self, PGresult **last, const char *sql, mcp_error *err)
 {
+    mcp_status st = settle(self, err);
+
+    if (st != MCP_OK)
+        return st;
     if (!PQsendQuery(self->conn, sql))
         return pg_lose(self, err);
     return collect(self, last, err);
@@ -205,7 +328,10 @@ static mcp_status prepare_new(pg_statement **out, pg_link *self, const char *sql
 static mcp_status prepare(pg_statement **out, pg_link *self, const char *sql, mcp_error *err)
 {
     *out = db_cache_find(&self->cache, sql);
-    return *out ? MCP_OK : prepare_new(out, self, sql, err);
+    if (*out)
+        return MCP_OK;
+    mcp_status st = settle(self, err);
+    return st == MCP_OK ? prepare_new(out, self, sql, err) : st;
 }
 
 /* Values may be large; a connection does not keep their memory. */
@@ -226,19 +352,49 @@ static mcp_status send_call(pg_link *self, const db_call *call, mcp_error *err)
     return st;
 }
 
+/* Send a statement behind those that are outstanding, and read their answers: its own is next. */
+static mcp_status send_and_settle(pg_link *self, const db_call *call, mcp_error *err)
+{
+    mcp_status st = send_call(self, call, err);
+
+    return st == MCP_OK && self->is_piped ? settle_before(self, err) : st;
+}
+
 static mcp_status run(db_link *link, int64_t *changed, const db_call *call, mcp_error *err)
 {
     pg_link *self = (pg_link *)link;
     PGresult *result = NULL;
-    mcp_status st = send_call(self, call, err);
+    mcp_status st = send_and_settle(self, call, err);
 
     if (st == MCP_OK)
-        st = collect(self, &result, err);
+        st = collect_and_leave(self, &result, err);
     if (st == MCP_OK) {
         bool has_rows = strncmp(PQcmdStatus(result), "SELECT", 6) == 0;
         *changed = has_rows ? 0 : strtoll(PQcmdTuples(result), NULL, 10);
     }
     PQclear(result);
+    return st;
+}
+
+static mcp_status defer(db_link *link, mcp_status otherwise, const db_call *call, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+    pg_statement *statement = NULL;
+    mcp_status st = prepare(&statement, self, call->sql, err); /* outside of the pipeline */
+
+    for (size_t i = 0; i < call->count; i++)
+        self->sent_bytes += call->values[i].length;
+    if (st == MCP_OK && (self->owed_count == PG_OWED_MAX || self->sent_bytes > PG_OWED_BYTES))
+        st = settle(self, err);
+    if (st == MCP_OK)
+        st = enter_pipe(self, err);
+    if (st == MCP_OK)
+        st = pg_send(self, statement, call, err);
+    shrink_room(self);
+    if (st == MCP_OK)
+        self->owed[self->owed_count++] = otherwise;
+    if (otherwise != MCP_OK)
+        self->has_terms = true;
     return st;
 }
 
@@ -272,9 +428,51 @@ static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
                             : exec(self, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
 }
 
-static mcp_status command(db_link *link, const char *sql, mcp_error *err)
+/* Two syncs: it runs even if a deferred statement has failed, so that a savepoint can be rolled
+ * back. */
+static mcp_status command_piped(pg_link *self, const char *sql, bool undoes, mcp_error *err)
 {
-    return exec((pg_link *)link, sql, err);
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status owed = send_sync(self, err);
+
+    if (owed == MCP_OK)
+        owed = send_plain(self, sql, err);
+    if (owed == MCP_OK)
+        owed = send_sync(self, err);
+    if (owed != MCP_OK)
+        return owed;
+    owed = read_all_owed(self, &cause);
+    mcp_status st = self->base.is_lost ? owed : read_sync(self, err);
+    if (st == MCP_OK)
+        st = collect_and_leave(self, NULL, err);
+    if (owed == MCP_OK || undoes)
+        return st;
+    if (err)
+        *err = cause;
+    return owed;
+}
+
+static mcp_status command(db_link *link, const char *sql, bool undoes, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+
+    return self->is_piped ? command_piped(self, sql, undoes, err) : exec(self, sql, err);
+}
+
+/* COMMIT goes with what is outstanding, unless the server does not take all failures of that for
+ * failures. */
+static mcp_status send_commit(pg_link *self, PGresult **out, mcp_error *err)
+{
+    mcp_status st = self->has_terms ? settle(self, err) : MCP_OK;
+
+    if (st != MCP_OK)
+        return st;
+    if (!self->is_piped)
+        return pg_exec(self, out, "COMMIT", err);
+    st = send_plain(self, "COMMIT", err);
+    if (st == MCP_OK)
+        st = settle_before(self, err);
+    return st == MCP_OK ? collect_and_leave(self, out, err) : st;
 }
 
 /* The server answers the COMMIT of a failed transaction by "ROLLBACK", without an error. */
@@ -282,7 +480,7 @@ static mcp_status commit(db_link *link, mcp_error *err)
 {
     pg_link *self = (pg_link *)link;
     PGresult *result = NULL;
-    mcp_status st = pg_exec(self, &result, "COMMIT", err);
+    mcp_status st = send_commit(self, &result, err);
 
     if (st == MCP_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0)
         st = mcp_error_set(err, MCP_E_IO, "database: the transaction was not committed");
@@ -299,7 +497,7 @@ static void finish(db_link *link)
     PQclear(self->row);
     self->row = NULL;
     if (self->is_querying && !self->base.is_lost)
-        (void)collect(self, NULL, NULL);
+        (void)collect_and_leave(self, NULL, NULL);
     self->is_querying = false;
 }
 
@@ -308,6 +506,7 @@ static void rollback(db_link *link)
     pg_link *self = (pg_link *)link;
 
     finish(link);
+    (void)settle(self, NULL);
     if (!self->base.is_lost && PQtransactionStatus(self->conn) != PQTRANS_IDLE &&
         exec(self, "ROLLBACK", NULL) != MCP_OK)
         self->base.is_lost = true;
@@ -335,7 +534,7 @@ static mcp_status fetch(pg_link *self, mcp_error *err)
 static mcp_status query(db_link *link, const db_call *call, mcp_error *err)
 {
     pg_link *self = (pg_link *)link;
-    mcp_status st = send_call(self, call, err);
+    mcp_status st = send_and_settle(self, call, err);
 
     if (st != MCP_OK)
         return st;
@@ -376,9 +575,8 @@ static db_value cell(const db_link *link, int column)
 static mcp_status notify(db_link *link, const char *channel, const char *payload, mcp_error *err)
 {
     db_value values[] = { db_text(channel), db_text(payload) };
-    int64_t changed = 0;
 
-    return run(link, &changed, &(db_call){ "SELECT pg_notify($1, $2)", values, 2 }, err);
+    return defer(link, MCP_OK, &(db_call){ "SELECT pg_notify($1, $2)", values, 2 }, err);
 }
 
 const db_driver db_postgres = {
@@ -394,6 +592,7 @@ const db_driver db_postgres = {
     .rollback = rollback,
     .command = command,
     .run = run,
+    .defer = defer,
     .script = script,
     .lock_schema = lock_schema,
     .query = query,

@@ -17,6 +17,9 @@ typedef struct pg_statement {
     Oid *types;   /* one a parameter */
 } pg_statement;
 
+/* Statements whose answers may be outstanding. */
+enum { PG_OWED_MAX = 100, PG_OWED_BYTES = 1 << 20 };
+
 typedef struct pg_link {
     db_link base;
     const db_target *target;
@@ -29,6 +32,11 @@ typedef struct pg_link {
     char transaction[24];  /* of a transaction that writes: its number, for outcome.c */
     char recovered[32];    /* where the server's last recovery ended; "": it began without one */
     mcp_buf room;          /* of values on their way to the server */
+    bool is_piped;         /* in pipeline mode: statements were sent and not yet answered */
+    bool has_terms;        /* the status `otherwise` of one of these is a failure */
+    size_t sent_bytes;     /* of the values of these */
+    size_t owed_count;     /* of these, in the order of sending */
+    mcp_status owed[PG_OWED_MAX]; /* of one that changes no row; MCP_OK: that is no failure */
 } pg_link;
 
 /* link.c: the URL, connecting, waiting, failures */

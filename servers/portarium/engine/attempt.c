@@ -23,10 +23,10 @@ static int64_t attempt_of(const portarium_run_action *action)
 static mcp_status end_lease(portarium_run_action *action, portarium_tx *tx, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_text(action->record.id) };
-    return db_run(tx->session, NULL,
-                  "UPDATE run_actions SET lease_owner = NULL, lease_until = NULL "
-                  "WHERE workspace = $1 AND id = $2",
-                  values, 2, err);
+    return db_defer(tx->session, MCP_OK,
+                    "UPDATE run_actions SET lease_owner = NULL, lease_until = NULL "
+                    "WHERE workspace = $1 AND id = $2",
+                    values, 2, err);
 }
 
 /* The row of the attempt that has ended. */
@@ -38,10 +38,11 @@ static mcp_status end_row(portarium_run *run, portarium_run_action *action, port
                           db_int(tx->now_ms),     db_text(outcome),
                           db_text(class) };
     return attempt_of(action) > 0
-               ? db_run(tx->session, NULL,
-                        "UPDATE action_attempts SET ended_at = $5, outcome = $6, error_class = $7 "
-                        "WHERE workspace = $1 AND run_id = $2 AND action_id = $3 AND attempt = $4",
-                        values, sizeof values / sizeof values[0], err)
+               ? db_defer(
+                     tx->session, MCP_OK,
+                     "UPDATE action_attempts SET ended_at = $5, outcome = $6, error_class = $7 "
+                     "WHERE workspace = $1 AND run_id = $2 AND action_id = $3 AND attempt = $4",
+                     values, sizeof values / sizeof values[0], err)
                : MCP_OK;
 }
 
@@ -192,10 +193,10 @@ static mcp_status take_lease(portarium_run_action *action, portarium_tx *tx, int
     db_value values[] = { db_text(tx->workspace), db_text(action->record.id),
                           db_text(tx->settings->instance), db_int(tx->now_ms + lease_ms) };
     action->fence++;
-    return db_run(tx->session, NULL,
-                  "UPDATE run_actions SET lease_owner = $3, lease_until = $4, fence = fence + 1 "
-                  "WHERE workspace = $1 AND id = $2",
-                  values, 4, err);
+    return db_defer(tx->session, MCP_OK,
+                    "UPDATE run_actions SET lease_owner = $3, lease_until = $4, fence = fence + 1 "
+                    "WHERE workspace = $1 AND id = $2",
+                    values, 4, err);
 }
 
 static mcp_status begin_row(portarium_run *run, portarium_run_action *action, portarium_tx *tx,
@@ -203,10 +204,11 @@ static mcp_status begin_row(portarium_run *run, portarium_run_action *action, po
 {
     db_value values[] = { db_text(tx->workspace), db_text(run->record.id), db_text(action->id),
                           db_int(attempt_of(action)), db_int(tx->now_ms) };
-    return db_run(tx->session, NULL,
-                  "INSERT INTO action_attempts (workspace, run_id, action_id, attempt, started_at) "
-                  "VALUES ($1, $2, $3, $4, $5)",
-                  values, 5, err);
+    return db_defer(
+        tx->session, MCP_OK,
+        "INSERT INTO action_attempts (workspace, run_id, action_id, attempt, started_at) "
+        "VALUES ($1, $2, $3, $4, $5)",
+        values, 5, err);
 }
 
 static portarium_dispatch *add(portarium_dispatches *out, portarium_tx *tx, size_t most)

@@ -514,7 +514,7 @@ mcp_status portarium_gate_hand_over(portarium_run *run, portarium_run_action *ac
         mcp_write_member_value(&draft.json, "input", input);
     st = portarium_draft_read(&draft, tx, &json, err);
     if (st == MCP_OK)
-        st = portarium_record_insert(NULL, tx, &portarium_human_tasks, id, json, NULL, err);
+        st = portarium_record_make(NULL, tx, &portarium_human_tasks, id, json, NULL, err);
     if (st == MCP_OK && links.due)
         st = portarium_timer_set(tx, PORTARIUM_TASK_TIMER, item, due_ms, err);
     if (st == MCP_OK)

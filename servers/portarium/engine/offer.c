@@ -23,10 +23,10 @@ static mcp_status add_link(portarium_tx *tx, const char *item, const char *kind,
                            mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_text(kind), db_text(ref), db_text(item) };
-    return db_run(tx->session, NULL,
-                  "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
-                  "VALUES ($1, $2, $3, $4)",
-                  values, 4, err);
+    return db_defer(tx->session, MCP_OK,
+                    "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
+                    "VALUES ($1, $2, $3, $4)",
+                    values, 4, err);
 }
 
 mcp_status portarium_offer_end(portarium_tx *tx, const char *item,
@@ -35,10 +35,10 @@ mcp_status portarium_offer_end(portarium_tx *tx, const char *item,
     db_value values[] = { db_text(tx->workspace), db_text(item) };
     if (!item)
         return MCP_OK;
-    mcp_status st = db_run(tx->session, NULL,
-                           "DELETE FROM work_item_links WHERE workspace = $1 AND "
-                           "work_item_id = $2 AND kind = 'capability'",
-                           values, 2, err);
+    mcp_status st = db_defer(tx->session, MCP_OK,
+                             "DELETE FROM work_item_links WHERE workspace = $1 AND "
+                             "work_item_id = $2 AND kind = 'capability'",
+                             values, 2, err);
     return st == MCP_OK ? portarium_work_item_become(tx, item, status, err) : st;
 }
 

@@ -241,6 +241,8 @@ mcp_status portarium_run_become(portarium_run *run, portarium_tx *tx, portarium_
         st = portarium_merge(tx, &run->record.json, run->record.json, patch, err);
     if (st == MCP_OK)
         st = portarium_run_patch(run, tx, change, err);
+    if (run->status == PORTARIUM_RUN_PENDING)
+        portarium_tx_count_pending(tx, -1);
     run->status = status;
     if (st == MCP_OK && event)
         st = portarium_run_event(run, tx, event, NULL, NULL, err);
@@ -258,9 +260,9 @@ mcp_status portarium_run_due(portarium_run *run, portarium_tx *tx, int64_t at_ms
         portarium_tx_wake_run(tx, run->record.id);
     else if (at_ms != PORTARIUM_NEVER)
         tx->after.changes_timers = true;
-    return db_run(tx->session, NULL,
-                  "UPDATE runs SET due_at = CAST($3 AS BIGINT) WHERE workspace = $1 AND id = $2",
-                  values, 3, err);
+    return db_defer(tx->session, MCP_OK,
+                    "UPDATE runs SET due_at = CAST($3 AS BIGINT) WHERE workspace = $1 AND id = $2",
+                    values, 3, err);
 }
 
 bool portarium_action_is_unknown(const portarium_run_action *action)
@@ -331,7 +333,6 @@ mcp_status portarium_action_insert(portarium_tx *tx, const char *run,
     mcp_write_member_int(&draft.json, "attempt", 0);
     mcp_write_member_string(&draft.json, "effectiveTier", portarium_tier_text(definition->tier));
     mcp_status st = portarium_draft_read(&draft, tx, &json, err);
-    return st == MCP_OK
-               ? portarium_record_insert(NULL, tx, &portarium_actions, key, json, NULL, err)
-               : st;
+    return st == MCP_OK ? portarium_record_make(NULL, tx, &portarium_actions, key, json, NULL, err)
+                        : st;
 }

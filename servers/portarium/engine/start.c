@@ -95,15 +95,20 @@ static mcp_status check_adapters(portarium_tx *tx, const portarium_workflow *wor
     return st;
 }
 
+/* By the head's number; before a refusal they are counted, because another version of the program
+ * may not keep it. */
 static mcp_status check_pending(portarium_tx *tx, mcp_error *err)
 {
     int64_t count = 0;
+    if (tx->head.pending < PENDING_MAX)
+        return MCP_OK;
     mcp_status st = count_of(&count, tx,
                              "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE workspace = $1 AND "
                              "status = 'Pending' LIMIT 10000) AS pending",
                              NULL, err);
     if (st == MCP_OK && count >= PENDING_MAX)
         st = mcp_error_set(err, MCP_E_EXISTS, "%d runs are pending; try again later.", PENDING_MAX);
+    tx->head.pending = count;
     return st;
 }
 
@@ -155,7 +160,7 @@ static mcp_status insert_run(portarium_run *run, portarium_tx *tx, const portari
     if (st == MCP_OK)
         st = hidden_of(&hidden, tx, sealed, err);
     return st == MCP_OK
-               ? portarium_record_insert(&run->record, tx, &portarium_runs, id, json, hidden, err)
+               ? portarium_record_make(&run->record, tx, &portarium_runs, id, json, hidden, err)
                : st;
 }
 
@@ -163,6 +168,7 @@ static mcp_status store(portarium_run *run, portarium_tx *tx, const portarium_re
                         const mcp_json *parameters, mcp_error *err)
 {
     mcp_status st = insert_run(run, tx, workflow, parameters, err);
+    portarium_tx_count_pending(tx, 1);
     for (size_t i = 0; st == MCP_OK && i < run->workflow->action_count; i++)
         st = portarium_action_insert(tx, run->record.id, &run->workflow->actions[i], (int64_t)i + 1,
                                      err);

@@ -29,10 +29,10 @@ static mcp_status add_link(portarium_tx *tx, const char *item, const char *kind,
                            mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_text(kind), db_text(ref), db_text(item) };
-    return ref ? db_run(tx->session, NULL,
-                        "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
-                        "VALUES ($1, $2, $3, $4)",
-                        values, 4, err)
+    return ref ? db_defer(tx->session, MCP_OK,
+                          "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
+                          "VALUES ($1, $2, $3, $4)",
+                          values, 4, err)
                : MCP_OK;
 }
 
@@ -68,7 +68,7 @@ mcp_status portarium_work_item_create(const char **id, portarium_tx *tx, const c
     mcp_write_end(&draft.json);
     st = portarium_draft_read(&draft, tx, &json, err);
     if (st == MCP_OK)
-        st = portarium_record_insert(NULL, tx, &portarium_work_items, *id, json, NULL, err);
+        st = portarium_record_make(NULL, tx, &portarium_work_items, *id, json, NULL, err);
     if (st == MCP_OK)
         st = add_link(tx, *id, "run", links->run, err);
     if (st == MCP_OK)

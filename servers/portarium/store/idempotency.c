@@ -59,8 +59,8 @@ mcp_status portarium_idempotency_add(portarium_tx *tx, const char *command, cons
     db_value values[] = { db_text(tx->workspace),    db_text(command),       db_text(key),
                           db_text(fingerprint),      db_int(answer->status), db_text(answer->text),
                           db_text(answer->location), db_int(tx->now_ms) };
-    return db_run(
-        tx->session, NULL,
+    return db_defer(
+        tx->session, MCP_OK,
         "INSERT INTO idempotency (workspace, command, key, fingerprint, status, response, "
         "location, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
         "ON CONFLICT (workspace, command, key) DO UPDATE SET fingerprint = $4, "

@@ -101,10 +101,10 @@ static mcp_status write_text(mcp_buf *out, char hash[KEYS_HEX_SIZE], portarium_t
 static mcp_status link_work_item(portarium_tx *tx, const char *item, const char *id, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_text(id), db_text(item) };
-    return item ? db_run(tx->session, NULL,
-                         "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
-                         "VALUES ($1, 'evidence', $2, $3)",
-                         values, 3, err)
+    return item ? db_defer(tx->session, MCP_OK,
+                           "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
+                           "VALUES ($1, 'evidence', $2, $3)",
+                           values, 3, err)
                 : MCP_OK;
 }
 
@@ -127,11 +127,11 @@ static mcp_status append(portarium_tx *tx, const char *id, int64_t at,
                           db_text(entry->approval_id),
                           db_text(hash),
                           db_text_n(text->data, text->length) };
-    mcp_status st = db_run(tx->session, NULL,
-                           "INSERT INTO evidence (workspace, seq, id, occurred_at, category, "
-                           "run_id, plan_id, work_item_id, approval_id, hash, json) "
-                           "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                           values, sizeof values / sizeof values[0], err);
+    mcp_status st = db_defer(tx->session, MCP_OK,
+                             "INSERT INTO evidence (workspace, seq, id, occurred_at, category, "
+                             "run_id, plan_id, work_item_id, approval_id, hash, json) "
+                             "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                             values, sizeof values / sizeof values[0], err);
     if (st == MCP_OK)
         st = link_work_item(tx, entry->work_item_id, id, err);
     head->evidence_seq++;
@@ -221,10 +221,10 @@ mcp_status portarium_event_add(portarium_tx *tx, const portarium_event *event, m
                           db_text_n(draft.buf.data, draft.buf.length),
                           db_int(tx->now_ms) };
     st = st == MCP_OK
-             ? db_run(tx->session, NULL,
-                      "INSERT INTO outbox (workspace, seq, type, kind, aggregate, run_id, json, "
-                      "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                      values, sizeof values / sizeof values[0], err)
+             ? db_defer(tx->session, MCP_OK,
+                        "INSERT INTO outbox (workspace, seq, type, kind, aggregate, run_id, json, "
+                        "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                        values, sizeof values / sizeof values[0], err)
              : mcp_error_set(err, st, "an event cannot be written: %s", mcp_status_words(st));
     portarium_draft_clear(&draft);
     head->event_seq++;
@@ -259,10 +259,10 @@ mcp_status portarium_payload_add(portarium_tx *tx, const char **id, const char *
                               db_text(class),
                               db_blob(buf.data, buf.length),
                               db_int(tx->now_ms) };
-        st = db_run(tx->session, NULL,
-                    "INSERT INTO payloads (workspace, id, run_id, sha256, media, class, bytes, "
-                    "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                    values, sizeof values / sizeof values[0], err);
+        st = db_defer(tx->session, MCP_OK,
+                      "INSERT INTO payloads (workspace, id, run_id, sha256, media, class, bytes, "
+                      "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                      values, sizeof values / sizeof values[0], err);
     }
     mcp_buf_clear(&buf);
     return st;

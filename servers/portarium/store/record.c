@@ -225,15 +225,16 @@ mcp_status portarium_record_get(portarium_record *out, portarium_tx *tx,
     return st;
 }
 
-mcp_status portarium_record_insert(portarium_record *out, portarium_tx *tx,
-                                   const portarium_collection *where, const char *id,
-                                   const mcp_json *json, const mcp_json *hidden, mcp_error *err)
+/* @param is_made the id is a new one, which no record has: nobody waits for the answer */
+static mcp_status insert(portarium_record *out, portarium_tx *tx, const portarium_collection *where,
+                         const char *id, const mcp_json *json, const mcp_json *hidden, bool is_made,
+                         mcp_error *err)
 {
     char sql[SQL_MAX], places[SQL_MAX / 4] = "";
     db_value values[6 + COLUMNS_MAX];
     const char *texts[2];
     size_t lengths[2], count = 6, at = 0, place = 0;
-    int64_t changed = 0;
+    int64_t changed = 1;
     mcp_status st = text_of(tx, &texts[0], &lengths[0], json, err);
     if (st == MCP_OK)
         st = text_of(tx, &texts[1], &lengths[1], hidden, err);
@@ -255,7 +256,8 @@ mcp_status portarium_record_insert(portarium_record *out, portarium_tx *tx,
     }
     snprintf(sql + at, sizeof sql - at,
              ") VALUES ($1, $2, $3, $4, $5, $6%s) ON CONFLICT (workspace, id) DO NOTHING", places);
-    st = db_run(tx->session, &changed, sql, values, count, err);
+    st = is_made ? db_defer(tx->session, MCP_E_EXISTS, sql, values, count, err)
+                 : db_run(tx->session, &changed, sql, values, count, err);
     if (st == MCP_OK && changed == 0)
         st = mcp_error_set(err, MCP_E_EXISTS, "%s %.128s exists already.", where->noun, id);
     if (st == MCP_OK && out)
@@ -265,7 +267,22 @@ mcp_status portarium_record_insert(portarium_record *out, portarium_tx *tx,
     return st;
 }
 
-/* Store a record's documents as they are now. */
+mcp_status portarium_record_insert(portarium_record *out, portarium_tx *tx,
+                                   const portarium_collection *where, const char *id,
+                                   const mcp_json *json, const mcp_json *hidden, mcp_error *err)
+{
+    return insert(out, tx, where, id, json, hidden, false, err);
+}
+
+mcp_status portarium_record_make(portarium_record *out, portarium_tx *tx,
+                                 const portarium_collection *where, const char *id,
+                                 const mcp_json *json, const mcp_json *hidden, mcp_error *err)
+{
+    return insert(out, tx, where, id, json, hidden, true, err);
+}
+
+/* Store a record's documents as they are now. Its workspace is locked since it was read, so nobody
+ * waits for the answer. */
 static mcp_status store(portarium_record *record, portarium_tx *tx,
                         const portarium_collection *where, mcp_error *err)
 {
@@ -273,7 +290,6 @@ static mcp_status store(portarium_record *record, portarium_tx *tx,
     db_value values[5 + COLUMNS_MAX];
     const char *texts[2];
     size_t lengths[2], count = 5, at = 0;
-    int64_t changed = 0;
     mcp_status st = text_of(tx, &texts[0], &lengths[0], record->json, err);
     if (st == MCP_OK)
         st = text_of(tx, &texts[1], &lengths[1], record->hidden, err);
@@ -293,10 +309,7 @@ static mcp_status store(portarium_record *record, portarium_tx *tx,
                                count + 1);
     }
     snprintf(sql + at, sizeof sql - at, " WHERE workspace = $1 AND id = $2 AND revision = $3");
-    st = db_run(tx->session, &changed, sql, values, count, err);
-    if (st == MCP_OK && changed == 0)
-        st = mcp_error_set(err, MCP_E_BUSY, "%s %.128s was changed meanwhile.", where->noun,
-                           record->id);
+    st = db_defer(tx->session, MCP_E_BUSY, sql, values, count, err);
     if (st == MCP_OK)
         record->revision++;
     return st;

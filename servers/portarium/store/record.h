@@ -97,12 +97,19 @@ mcp_status portarium_record_insert(portarium_record *out, portarium_tx *tx,
                                    const portarium_collection *where, const char *id,
                                    const mcp_json *json, const mcp_json *hidden, mcp_error *err);
 
+/** The same with an id that was made for it just now. It is sent with the next statement that has
+ *  an answer (db_defer), so a failure is returned by a later call or the commit. */
+mcp_status portarium_record_make(portarium_record *out, portarium_tx *tx,
+                                 const portarium_collection *where, const char *id,
+                                 const mcp_json *json, const mcp_json *hidden, mcp_error *err);
+
 /**
- * Change a record and update `record`.
+ * Change a record and update `record`. Sent as by portarium_record_make.
  *
  * @param patch        a merge patch of the document; NULL: no change
  * @param hidden_patch members to replace in the hidden document, as portarium_assign; NULL: none
- * @return MCP_OK; MCP_E_BUSY: the record was changed since it was read; statuses of db.h
+ * @return MCP_OK; MCP_E_BUSY (or by the commit): the record was changed since it was read; statuses
+ *         of db.h
  */
 mcp_status portarium_record_patch(portarium_record *record, portarium_tx *tx,
                                   const portarium_collection *where, const mcp_json *patch,

@@ -11,10 +11,11 @@ static mcp_status read_head(portarium_tx *tx, mcp_error *err)
     db_rows *rows = NULL;
     db_value values[] = { db_text(tx->workspace) };
     bool found = false;
-    mcp_status st = db_query(&rows, tx->session,
-                             "SELECT evidence_seq, evidence_hash, evidence_at, event_seq, frozen "
-                             "FROM heads WHERE workspace = $1 FOR UPDATE",
-                             values, 1, err);
+    mcp_status st = db_query(
+        &rows, tx->session,
+        "SELECT evidence_seq, evidence_hash, evidence_at, event_seq, frozen, pending "
+        "FROM heads WHERE workspace = $1 FOR UPDATE",
+        values, 1, err);
     if (st == MCP_OK)
         st = db_next(rows, &found, err);
     if (st == MCP_OK && found) {
@@ -22,7 +23,8 @@ static mcp_status read_head(portarium_tx *tx, mcp_error *err)
         tx->head = (portarium_head){ .evidence_seq = db_int_at(rows, 0),
                                      .evidence_at = db_int_at(rows, 2),
                                      .event_seq = db_int_at(rows, 3),
-                                     .is_frozen = db_int_at(rows, 4) != 0 };
+                                     .is_frozen = db_int_at(rows, 4) != 0,
+                                     .pending = db_int_at(rows, 5) };
         snprintf(tx->head.evidence_hash, sizeof tx->head.evidence_hash, "%s", hash ? hash : "");
     }
     db_rows_free(rows);
@@ -36,8 +38,8 @@ static mcp_status name_workspace(portarium_tx *tx, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace ? tx->workspace : "") };
     return tx->settings->has_row_security
-               ? db_run(tx->session, NULL, "SELECT set_config('portarium.workspace', $1, true)",
-                        values, 1, err)
+               ? db_defer(tx->session, MCP_OK, "SELECT set_config('portarium.workspace', $1, true)",
+                          values, 1, err)
                : MCP_OK;
 }
 
@@ -69,11 +71,20 @@ mcp_status portarium_tx_end(portarium_tx *tx, mcp_error *err)
                           db_text(head->evidence_seq > 0 ? head->evidence_hash : NULL),
                           db_int(head->evidence_at),
                           db_int(head->event_seq),
-                          db_int(head->is_frozen) };
-    return db_run(tx->session, NULL,
-                  "UPDATE heads SET evidence_seq = $2, evidence_hash = $3, evidence_at = $4, "
-                  "event_seq = $5, frozen = $6 WHERE workspace = $1",
-                  values, sizeof values / sizeof values[0], err);
+                          db_int(head->is_frozen),
+                          db_int(head->pending) };
+    return db_defer(tx->session, MCP_OK,
+                    "UPDATE heads SET evidence_seq = $2, evidence_hash = $3, evidence_at = $4, "
+                    "event_seq = $5, frozen = $6, pending = $7 WHERE workspace = $1",
+                    values, sizeof values / sizeof values[0], err);
+}
+
+void portarium_tx_count_pending(portarium_tx *tx, int more)
+{
+    tx->head.pending += more;
+    if (tx->head.pending < 0)
+        tx->head.pending = 0;
+    tx->head.has_changed = true;
 }
 
 void portarium_tx_freeze(portarium_tx *tx, bool is_frozen)

@@ -31,6 +31,7 @@ typedef struct portarium_head {
     char evidence_hash[65];
     int64_t evidence_at; /* of the last entry, milliseconds */
     int64_t event_seq;   /* of the last event; 0: none */
+    int64_t pending;     /* runs that are Pending */
     bool is_frozen;      /* nothing is dispatched */
     bool has_changed;
 } portarium_head;
@@ -70,6 +71,9 @@ mcp_status portarium_tx_begin(portarium_tx *tx, mcp_error *err);
 
 /** End: store the head. The session is still to be committed. */
 mcp_status portarium_tx_end(portarium_tx *tx, mcp_error *err);
+
+/** A run has become Pending (1), or is so no longer (-1). */
+void portarium_tx_count_pending(portarium_tx *tx, int more);
 
 /** Freeze or unfreeze the workspace. */
 void portarium_tx_freeze(portarium_tx *tx, bool is_frozen);

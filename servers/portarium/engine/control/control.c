@@ -242,10 +242,10 @@ static mcp_status wake_all(portarium_tx *tx, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_int(tx->now_ms) };
     tx->after.has_more_runs = true;
-    return db_run(tx->session, NULL,
-                  "UPDATE runs SET due_at = $2 WHERE workspace = $1 AND status IN "
-                  "('Pending', 'Running', 'WaitingForApproval', 'Paused')",
-                  values, 2, err);
+    return db_defer(tx->session, MCP_OK,
+                    "UPDATE runs SET due_at = $2 WHERE workspace = $1 AND status IN "
+                    "('Pending', 'Running', 'WaitingForApproval', 'Paused')",
+                    values, 2, err);
 }
 
 mcp_status portarium_workspace_freeze(portarium_record *out, portarium_tx *tx, bool is_frozen,

@@ -87,7 +87,7 @@ mcp_status portarium_plan_create(const char **id, portarium_tx *tx,
     mcp_write_end(&draft.json);
     st = portarium_draft_read(&draft, tx, &json, err);
     if (st == MCP_OK)
-        st = portarium_record_insert(NULL, tx, &portarium_plans, *id, json, NULL, err);
+        st = portarium_record_make(NULL, tx, &portarium_plans, *id, json, NULL, err);
     const portarium_event event = { .type = "PlanGenerated",
                                     .kind = "plan",
                                     .id = *id,
@@ -171,7 +171,7 @@ mcp_status portarium_approval_create(portarium_record *out, portarium_tx *tx,
     if (st == MCP_OK)
         st = portarium_object(tx, &hidden, err, "owner", request->owner, NULL);
     if (st == MCP_OK)
-        st = portarium_record_insert(&approval, tx, &portarium_approvals, id, json, hidden, err);
+        st = portarium_record_make(&approval, tx, &portarium_approvals, id, json, hidden, err);
     if (st == MCP_OK)
         st = portarium_approval_schedule(&approval, tx, err);
     const portarium_evidence entry = {

@@ -72,11 +72,11 @@ static mcp_status prune(const use *what, mcp_error *err)
 {
     db_value values[] = { db_text(what->tx->workspace), db_text(metric_names[what->metric]),
                           db_int(what->tx->now_ms - DAY_MS) };
-    return db_run(what->tx->session, NULL,
-                  "DELETE FROM budget_uses WHERE workspace = $1 AND metric = $2 AND at <= $3 AND "
-                  "run_id NOT IN (SELECT id FROM runs WHERE workspace = $1 AND status IN "
-                  "('Pending', 'Running', 'WaitingForApproval', 'Paused'))",
-                  values, 3, err);
+    return db_defer(what->tx->session, MCP_OK,
+                    "DELETE FROM budget_uses WHERE workspace = $1 AND metric = $2 AND at <= $3 AND "
+                    "run_id NOT IN (SELECT id FROM runs WHERE workspace = $1 AND status IN "
+                    "('Pending', 'Running', 'WaitingForApproval', 'Paused'))",
+                    values, 3, err);
 }
 
 static mcp_status add_use(const use *what, mcp_error *err)
@@ -87,10 +87,10 @@ static mcp_status add_use(const use *what, mcp_error *err)
         st = prune(what, err);
     db_value values[] = { db_text(what->tx->workspace), db_text(metric_names[what->metric]),
                           db_text(what->id), db_int(used + 1), db_int(what->tx->now_ms) };
-    return st == MCP_OK ? db_run(what->tx->session, NULL,
-                                 "INSERT INTO budget_uses (workspace, metric, run_id, seq, at) "
-                                 "VALUES ($1, $2, $3, $4, $5)",
-                                 values, 5, err)
+    return st == MCP_OK ? db_defer(what->tx->session, MCP_OK,
+                                   "INSERT INTO budget_uses (workspace, metric, run_id, seq, at) "
+                                   "VALUES ($1, $2, $3, $4, $5)",
+                                   values, 5, err)
                         : st;
 }
 

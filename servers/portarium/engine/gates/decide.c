@@ -251,10 +251,10 @@ static mcp_status store_decision(deciding *self, mcp_error *err)
         db_text(request->rationale), db_text(roles ? roles : ""),
         db_int(tx->now_ms)
     };
-    return db_run(tx->session, NULL,
-                  "INSERT INTO approval_decisions (workspace, approval_id, user_id, decision, "
-                  "rationale, roles, decided_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                  values, 7, err);
+    return db_defer(tx->session, MCP_OK,
+                    "INSERT INTO approval_decisions (workspace, approval_id, user_id, decision, "
+                    "rationale, roles, decided_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                    values, 7, err);
 }
 
 static void write_decision(mcp_json_writer *json, const deciding *self)
@@ -428,9 +428,9 @@ mcp_status portarium_decide(portarium_decided *out, portarium_tx *tx,
 static mcp_status forget_decisions(portarium_tx *tx, const char *approval, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_text(approval) };
-    return db_run(tx->session, NULL,
-                  "DELETE FROM approval_decisions WHERE workspace = $1 AND approval_id = $2",
-                  values, 2, err);
+    return db_defer(tx->session, MCP_OK,
+                    "DELETE FROM approval_decisions WHERE workspace = $1 AND approval_id = $2",
+                    values, 2, err);
 }
 
 /* The run is no longer blocked by the changes that were asked for. One that a person holds, or that

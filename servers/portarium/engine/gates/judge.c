@@ -141,9 +141,9 @@ static mcp_status prune(portarium_tx *tx, int64_t newest, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_int(newest - STORED_MAX) };
     return newest % PRUNE_EVERY == 0
-               ? db_run(tx->session, NULL,
-                        "DELETE FROM evaluations WHERE workspace = $1 AND seq <= $2", values, 2,
-                        err)
+               ? db_defer(tx->session, MCP_OK,
+                          "DELETE FROM evaluations WHERE workspace = $1 AND seq <= $2", values, 2,
+                          err)
                : MCP_OK;
 }
 
@@ -185,10 +185,10 @@ static mcp_status store(portarium_tx *tx, const mcp_json *context, const portari
                           db_text_n(what.data, what.length),
                           db_text_n(outcome.data, outcome.length) };
     if (st == MCP_OK)
-        st = db_run(tx->session, NULL,
-                    "INSERT INTO evaluations (workspace, seq, at, context, outcome) "
-                    "VALUES ($1, $2, $3, $4, $5)",
-                    values, 5, err);
+        st = db_defer(tx->session, MCP_OK,
+                      "INSERT INTO evaluations (workspace, seq, at, context, outcome) "
+                      "VALUES ($1, $2, $3, $4, $5)",
+                      values, 5, err);
     mcp_buf_clear(&what);
     mcp_buf_clear(&outcome);
     if (is_too_long)

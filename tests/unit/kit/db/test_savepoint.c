@@ -199,6 +199,105 @@ static void undone_notifications_are_not_sent(void **state)
     assert_string_equal(ear.heard, "a c ");
 }
 
+static mcp_status defer(db_session *session, mcp_status otherwise, const char *sql, int64_t id,
+                        mcp_error *err)
+{
+    db_value value = db_int(id);
+
+    return db_defer(session, otherwise, sql, &value, 1, err);
+}
+
+static const char add[] = "INSERT INTO t VALUES ($1)";
+static const char drop[] = "DELETE FROM t WHERE id = $1";
+
+/* What was deferred is there for the next query, and committed. */
+static void a_deferred_statement_is_run(void **state)
+{
+    engine *e = *state;
+    db_session *session = begin(e);
+    db_rows *rows = NULL;
+    bool has_row = false;
+
+    for (int64_t i = 1; i <= 250; i++) /* more than a link leaves unanswered */
+        assert_int_equal(defer(session, MCP_E_EXISTS, add, i, &e->err), MCP_OK);
+    assert_int_equal(db_query(&rows, session, "SELECT id FROM t ORDER BY id", NULL, 0, &e->err),
+                     MCP_OK);
+    for (int64_t i = 1; i <= 250; i++) {
+        assert_int_equal(db_next(rows, &has_row, &e->err), MCP_OK);
+        assert_true(has_row);
+        assert_int_equal(db_int_at(rows, 0), i);
+    }
+    db_rows_free(rows);                                                   /* before its end */
+    assert_int_equal(defer(session, MCP_OK, drop, 999, &e->err), MCP_OK); /* none is fine */
+    assert_int_equal(defer(session, MCP_E_BUSY, drop, 250, &e->err), MCP_OK);
+    assert_int_equal(db_commit(session, &e->err), MCP_OK);
+    assert_int_equal(engine_int(e->db, "SELECT SUM(id) FROM t"), 249 * 250 / 2);
+}
+
+/* Its failure is its savepoint's, and undone with it. */
+static void a_deferred_failure_is_of_its_savepoint(void **state)
+{
+    engine *e = *state;
+    db_session *session = begin(e);
+
+    assert_int_equal(defer(session, MCP_OK, add, 1, &e->err), MCP_OK);
+    assert_int_equal(
+        db_run(session, NULL, add, &(db_value){ .kind = DB_INT, .integer = 2 }, 1, &e->err),
+        MCP_OK);
+    db_savepoint point;
+    assert_int_equal(db_savepoint_begin(&point, session, &e->err), MCP_OK);
+    mcp_status st = defer(session, MCP_OK, add, 1, &e->err);
+    if (st == MCP_OK)
+        st = defer(session, MCP_OK, add, 3, &e->err);
+    if (st == MCP_OK)
+        st = db_savepoint_release(session, &point, &e->err);
+    assert_int_equal(st, MCP_E_EXISTS);
+    assert_int_equal(insert(session, 4), MCP_E_EXISTS); /* the session has stopped */
+    assert_int_equal(db_savepoint_rollback(session, &point, &e->err), MCP_OK);
+    assert_int_equal(defer(session, MCP_OK, add, 100, &e->err), MCP_OK);
+    assert_int_equal(db_commit(session, &e->err), MCP_OK);
+    assert_int_equal(engine_int(e->db, "SELECT SUM(id) FROM t"), 103);
+}
+
+/* A rollback does not ask whether what it undoes has failed. */
+static void a_rollback_takes_deferred_failures_along(void **state)
+{
+    engine *e = *state;
+    db_session *session = begin(e);
+    db_savepoint point;
+
+    assert_int_equal(insert(session, 1), MCP_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(db_savepoint_begin(&point, session, &e->err), MCP_OK);
+        (void)defer(session, MCP_OK, i == 0 ? add : drop, i == 0 ? 1 : 7, NULL);
+        (void)defer(session, i == 1 ? MCP_E_BUSY : MCP_OK, drop, 7, NULL);
+        assert_int_equal(db_savepoint_rollback(session, &point, &e->err), MCP_OK);
+    }
+    assert_int_equal(db_commit(session, &e->err), MCP_OK);
+    assert_int_equal(engine_int(e->db, "SELECT SUM(id) FROM t"), 1);
+}
+
+/* The commit returns the failure, and nothing is committed: nor by a server that sees none. */
+static void a_deferred_failure_forbids_the_commit(void **state)
+{
+    static const struct {
+        const char *sql;
+        mcp_status otherwise;
+    } failures[] = { { add, MCP_E_EXISTS }, { drop, MCP_E_BUSY } };
+    engine *e = *state;
+
+    engine_run(e->db, "CREATE TABLE t (id BIGINT PRIMARY KEY)");
+    engine_run(e->db, "INSERT INTO t VALUES (1)");
+    for (size_t i = 0; i < 2; i++) {
+        db_session *session = NULL;
+        assert_int_equal(db_begin(&session, e->db, DB_WRITE, &e->err), MCP_OK);
+        assert_int_equal(defer(session, MCP_OK, add, 10, &e->err), MCP_OK);
+        (void)defer(session, failures[i].otherwise, failures[i].sql, i == 0 ? 1 : 7, &e->err);
+        assert_int_equal(db_commit(session, &e->err), failures[i].otherwise);
+        assert_int_equal(engine_int(e->db, "SELECT SUM(id) FROM t"), 1);
+    }
+}
+
 /* It agrees with the clock of this machine, where the server runs, too; and it moves within a
  * transaction. */
 static void the_database_has_a_clock(void **state)
@@ -232,6 +331,10 @@ int main(void)
         ENGINE_TESTS(open_rows_do_not_hinder_a_rollback),
         ENGINE_TESTS(without_its_connection_a_session_is_lost),
         ENGINE_TESTS(undone_notifications_are_not_sent),
+        ENGINE_TESTS(a_deferred_statement_is_run),
+        ENGINE_TESTS(a_deferred_failure_is_of_its_savepoint),
+        ENGINE_TESTS(a_rollback_takes_deferred_failures_along),
+        ENGINE_TESTS(a_deferred_failure_forbids_the_commit),
         ENGINE_TESTS(the_database_has_a_clock),
     };
 

@@ -2,6 +2,7 @@
  * test_runs.c - runs from their start to their end, by operations.
  */
 #include "../plane_rig.h"
+#include "engine.h"
 
 static plane_rig rig;
 
@@ -89,6 +90,37 @@ static void starts_are_checked(void **state)
     rig_expect(&rig, &rig_operator, "startRun", NULL, "{\"workflowId\":\"wf-noop\"}", 409);
 }
 
+static int64_t pending(void)
+{
+    return engine_int(portarium_plane_database(rig.plane),
+                      "SELECT pending FROM heads WHERE workspace = 'ws-1'");
+}
+
+/* A start is refused where 10,000 runs are Pending, and not by a number that is wrong. */
+static void pending_runs_have_a_limit(void **state)
+{
+    db *database = portarium_plane_database(rig.plane);
+    (void)state;
+    rig_expect(&rig, &rig_admin, "createWorkflow", NULL,
+               WORKFLOW("wf-many", "Auto", ACTION("one", "1", "control:noop", "")), 201);
+    rig_await(&rig, start("wf-many"), "Succeeded");
+    assert_int_equal(pending(), 0);
+    engine_run(database, "UPDATE heads SET pending = 10000 WHERE workspace = 'ws-1'");
+    rig_await(&rig, start("wf-many"), "Succeeded");
+    assert_int_equal(pending(), 0);
+    engine_run(database,
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) "
+               "INSERT INTO runs (workspace, id, revision, created_at, json, status, workflow_id) "
+               "SELECT 'ws-1', 'run-' || CAST(i AS TEXT), 1, 0, '{}', 'Pending', 'wf-many' FROM n");
+    engine_run(database, "UPDATE heads SET pending = 10000 WHERE workspace = 'ws-1'");
+    rig_expect(&rig, &rig_operator, "startRun", NULL, "{\"workflowId\":\"wf-many\"}", 409);
+    assert_non_null(strstr(rig.reply.detail, "10000 runs are pending"));
+    engine_run(database, "DELETE FROM runs WHERE id = 'run-1'");
+    rig_await(&rig, start("wf-many"), "Succeeded");
+    assert_int_equal(pending(), 9999);
+    engine_run(database, "DELETE FROM runs WHERE json = '{}'");
+}
+
 static void an_agent_starts_and_cancels_its_own_runs(void **state)
 {
     static const portarium_actor agent = { .subject = "robot",
@@ -133,6 +165,7 @@ int main(void)
         cmocka_unit_test(a_failing_action_fails_its_run),
         cmocka_unit_test(a_gate_holds_its_run),
         cmocka_unit_test(starts_are_checked),
+        cmocka_unit_test(pending_runs_have_a_limit),
         cmocka_unit_test(an_agent_starts_and_cancels_its_own_runs),
     };
     return cmocka_run_group_tests(tests, begin, end);
