@@ -139,7 +139,7 @@ static mcp_status say_closed(const char *path, const char *words, mcp_error *err
 {
     if (!path)
         return mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words);
-    if (strstr(words, "lock"))
+    if (strstr(words, "set lock on file")) /* and not "block" */
         return mcp_error_set(err, MCP_E_BUSY, "another program has the database '%.150s' open",
                              path);
     return mcp_error_set(err, MCP_E_IO, "DuckDB cannot open '%.80s': %.*s", path,

@@ -155,6 +155,41 @@ static mcp_status open_file(struct engine *engine, const duckdb_file *file, bool
     return st;
 }
 
+/* Give the new file its name, unless there is one meanwhile. */
+static mcp_status name_file(const duckdb_file *made, const duckdb_file *file, mcp_error *err)
+{
+    int failed = renameat2(made->dir_fd, made->name, file->dir_fd, file->name, RENAME_NOREPLACE);
+
+    if (failed && errno == EINVAL) /* not on this file system */
+        failed = renameat(made->dir_fd, made->name, file->dir_fd, file->name);
+    if ((failed && errno != EEXIST) || fsync(file->dir_fd) != 0)
+        return mcp_error_errno(err, errno, "'%.100s'", file->name);
+    return MCP_OK;
+}
+
+/* Make the file if it is missing: under another name, so that a failure leaves none that is not a
+ * database. */
+static mcp_status make_file(const duckdb_file *file, mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    char name[NAME_MAX + 1], log[NAME_MAX + 1];
+    const duckdb_file made = { file->dir_fd, name };
+
+    if (faccessat(file->dir_fd, file->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return MCP_OK;
+    snprintf(name, sizeof name, ".%.200s.tmp", file->name);
+    snprintf(log, sizeof log, "%.210s.wal", name);
+    unlinkat(made.dir_fd, name, 0);
+    unlinkat(made.dir_fd, log, 0);
+    mcp_status st = open_file(&engine, &made, false, err);
+    engine_close(&engine);
+    if (st == MCP_OK)
+        st = name_file(&made, file, err);
+    unlinkat(made.dir_fd, name, 0);
+    unlinkat(made.dir_fd, log, 0);
+    return st;
+}
+
 static mcp_status load_stage(struct engine *engine, mcp_buf *sql, const duckdb_load *load,
                              const duckdb_stage *stage, int fd, mcp_error *err)
 {
@@ -215,8 +250,12 @@ mcp_status casparian_duckdb_load(const duckdb_load *load, mcp_error *err)
 {
     struct engine engine = { .api = NULL };
     mcp_buf sql;
-    mcp_status st = open_file(&engine, &load->file, false, err);
+    mcp_status st = check_files(&load->file, err);
 
+    if (st == MCP_OK)
+        st = make_file(&load->file, err);
+    if (st == MCP_OK)
+        st = open_file(&engine, &load->file, false, err);
     if (st != MCP_OK)
         return st;
     mcp_buf_init(&sql, SQL_MAX);
