@@ -201,7 +201,7 @@ describe('schemas', () => {
         fail(USAGE, /int65/, 'schema', 'propose', 'bad.json');
         fail(USAGE, /--output PATH is required/, 'schema', 'promote', 'eph_00000000-0000-4000-8000-000000000000');
         fail(NOT_FOUND, /no proposal 'eph_0000/, 'schema', 'promote', 'eph_00000000-0000-4000-8000-000000000000', '--output', 'x.py');
-        fail(NOT_FOUND, /no proposal '\.\.\/x'/, 'schema', 'promote', '../x', '--output', 'x.py');
+        fail(USAGE, /'\.\.\/x' is no id of an ephemeral schema/, 'schema', 'promote', '../x', '--output', 'x.py');
         write('s.json', schema([column('a', 'int64')]));
         fail(NOT_FOUND, /there is no folder 'nowhere\/'/, 'schema', 'promote', '--from', 's.json', '--output', 'nowhere/x.py');
         fail(USAGE, /x\.txt/, 'schema', 'promote', '--from', 's.json', '--output', 'x.txt');
