@@ -61,6 +61,7 @@ describe('killed', () => {
     test(`${KILLS} times, nothing approved is lost or done twice`, async (t) => {
         const self = place();
         self.env.CAUSEWAY_LEASE_MS = String(LEASE_MS);
+        self.env.CASPARIAN_MCP_RATE_LIMIT_RPM = '100000'; // all jobs are looked at in a row
         self.write('parsers/two.py', PARSER);
         for (let file = 0; file < FILES; file++)
             self.write(`in/${file}.txt`, Array.from({ length: ROWS }, (_, row) => `${file * ROWS + row}\n`).join(''));
