@@ -388,7 +388,7 @@ static void start(struct native *self)
     proc_spec spec;
     mcp_status st = arena ? casparian_launch_spec(&spec, arena, &launch, &why) : MCP_E_NOMEM;
     if (st == MCP_OK)
-        st = proc_start(&self->child, &spec, &why);
+        st = casparian_launch_start(&self->child, &spec, &why);
     mcp_arena_free(arena);
     if (st == MCP_E_UNSUPPORTED)
         casparian_intake_fail(self->intake, CASPARIAN_FAILURE_SANDBOX_FAILED, "%s", why.message);

@@ -471,7 +471,7 @@ static mcp_status start_process(casparian_guest *self, mcp_error *err)
     proc_fd channel = { .fd = pair[1], .as = CHANNEL_FD };
     spec.fds = &channel;
     spec.fd_count = 1;
-    st = proc_start(&self->child, &spec, err);
+    st = casparian_launch_start(&self->child, &spec, err);
     close(pair[1]);
     if (st == MCP_OK && fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0)
         self->channel = pair[0];

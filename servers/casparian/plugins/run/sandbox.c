@@ -292,3 +292,9 @@ mcp_status casparian_launch_spec(proc_spec *out, mcp_arena *arena, const caspari
     };
     return MCP_OK;
 }
+
+mcp_status casparian_launch_start(proc **out, const proc_spec *spec, mcp_error *err)
+{
+    mcp_status st = proc_start(out, spec, err);
+    return st == MCP_E_IO ? proc_start(out, spec, err) : st;
+}

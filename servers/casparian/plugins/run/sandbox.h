@@ -43,6 +43,9 @@ typedef struct casparian_launch {
 mcp_status casparian_launch_spec(proc_spec *out, mcp_arena *arena, const casparian_launch *launch,
                                  mcp_error *err);
 
+/* proc_start, once more where the process in between was killed before the program began. */
+mcp_status casparian_launch_start(proc **out, const proc_spec *spec, mcp_error *err);
+
 /* Make the Landlock rules of one file of a Python plugin. @param out the caller's. @return as
  * proc_ruleset */
 mcp_status casparian_file_ruleset(int *out, const casparian_plugin *plugin, const char *scratch,
