@@ -176,6 +176,8 @@ def other_cell(value, warn):
         return cell(value.value, warn)
     if kind.__module__.split(".")[0] == "numpy" and hasattr(value, "item"):
         plain = value.item()
+        if kind.__name__ in ("datetime64", "timedelta64") and isinstance(plain, int):
+            plain = value.astype(f"{kind.__name__}[us]").item()  # it was of nanoseconds
         if type(plain) is not kind:
             return cell(plain, warn)
     for base, convert in BASES:

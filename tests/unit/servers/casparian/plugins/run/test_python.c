@@ -184,6 +184,24 @@ static void frames_of_libraries_are_rows(void **state)
         "table: a=int64:9\n");
 }
 
+/* numpy.datetime64 of nanoseconds: its item() is an int, and of microseconds a datetime. */
+static void times_of_nanoseconds_are_times(void **state)
+{
+    rig_gives(*state,
+              "import datetime\n"
+              "class datetime64:\n"
+              "    def __init__(self, ns, unit='ns'): self.ns, self.unit = ns, unit\n"
+              "    def astype(self, to): return datetime64(self.ns, to[-3:-1])\n"
+              "    def item(self):\n"
+              "        if self.unit == 'ns': return self.ns\n"
+              "        return datetime.datetime(1970, 1, 1) + datetime.timedelta(\n"
+              "            microseconds=self.ns // 1000)\n"
+              "datetime64.__module__ = 'numpy'\n"
+              "def parse(path):\n"
+              "    yield {'at': datetime64(86400 * 10 ** 9)}\n",
+              "[demo]\ndemo: at=timestamp:1970-01-02T00:00:00\n");
+}
+
 static void a_row_limit_ends_an_endless_iterator(void **state)
 {
     rig *self = *state;
@@ -479,6 +497,7 @@ int main(void)
         WITH_RIG(every_cell_has_its_form),
         WITH_RIG(whole_columns_convert_alike),
         WITH_RIG(frames_of_libraries_are_rows),
+        WITH_RIG(times_of_nanoseconds_are_times),
         WITH_RIG(a_row_limit_ends_an_endless_iterator),
         WITH_RIG(many_rows_come_in_batches),
         WITH_RIG(a_row_may_be_large),
