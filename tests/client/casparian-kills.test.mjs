@@ -17,7 +17,7 @@ const DRAIN = 60; // lives of servers
 const FILES = 3;
 const ROWS = 40;
 /* Codes of jobs that may fail here: the server was killed, or the processes of all files were. */
-const ALLOWED = ['completed', 'interrupted', 'all_files_failed'];
+const ALLOWED = ['completed', 'interrupted', 'all_files_failed', 'plugin_error'];
 const PARSER = `name = "two"
 version = "1.0.0"
 OUTPUTS = {"left": {"columns": [{"name": "a", "type": "int64"}]}, "right": {"columns": [{"name": "b", "type": "string"}]}}
