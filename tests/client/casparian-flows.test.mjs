@@ -184,7 +184,9 @@ describe('the approval flow', () => {
     test('3, 4: it is pending', async () => {
         const { approvals } = await server.ask('approval_list', { status: 'pending' });
         assert.deepEqual(approvals.map((one) => [one.approval_id, one.operation]), [[request.approval_id, 'run']]);
-        assert.equal((await server.ask('approval_status', { approval_id: request.approval_id })).status, 'pending');
+        const status = await server.ask('approval_status', { approval_id: request.approval_id });
+        assert.equal(status.status, 'pending');
+        assert.equal(status.approve_command, request.approve_command);
     });
 
     let job;

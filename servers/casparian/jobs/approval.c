@@ -208,7 +208,7 @@ mcp_status casparian_approval_files(const casparian_job_outcome **out, size_t *c
 
 static void write_command(mcp_json_writer *out, const casparian_approval *approval)
 {
-    char command[64];
+    char command[128];
     if (strcmp(approval->status, "pending") != 0)
         return;
     snprintf(command, sizeof command, "casparian approvals approve %s", approval->id);
