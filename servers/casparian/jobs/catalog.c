@@ -71,7 +71,8 @@ static mcp_status read_file(casparian_catalog_file *out, const db_rows *rows, mc
                                      .location = casparian_row_text(rows, 3, arena, &st),
                                      .schema_hash = casparian_row_text(rows, 6, arena, &st),
                                      .job_id = db_int_at(rows, 7),
-                                     .created_ms = db_int_at(rows, 8) };
+                                     .created_ms = db_int_at(rows, 8),
+                                     .rows = db_int_at(rows, 9) };
     if (st != MCP_OK)
         return no_memory(err);
     st = split_location(out, arena, err);
@@ -94,7 +95,7 @@ static mcp_status read_files(casparian_catalog_file **out, size_t *count, db_ses
     if (st == MCP_OK)
         st = db_query(&rows, session,
                       "SELECT output_name, kind, format, location, sink_uri, schema_json, "
-                      "schema_hash, job_id, created_at FROM cf_outputs WHERE " COUNTS
+                      "schema_hash, job_id, created_at, rows FROM cf_outputs WHERE " COUNTS
                       " ORDER BY output_name, job_id, output_id",
                       NULL, 0, err);
     while (*count < (size_t)total && casparian_next(rows, &st, err)) {
@@ -235,6 +236,48 @@ mcp_status casparian_catalog_read(casparian_catalog *out, casparian_store *store
     if (st == MCP_OK)
         st = read_catalog(out, session, arena, err);
     return casparian_store_end(session, st, err);
+}
+
+/* A location is a file, or DATABASE#TABLE. */
+static mcp_status read_below(const char *const **out, size_t *count, db_session *session,
+                             mcp_arena *arena, const char *folder, mcp_error *err)
+{
+    const char *above = strcmp(folder, "/") == 0 ? "" : folder;
+    const db_value values[] = { db_text(mcp_arena_printf(arena, "%s/", above)),
+                                db_text(mcp_arena_printf(arena, "%s0", above)) }; /* '/' + 1 */
+    int64_t total = 0;
+    db_rows *rows = NULL;
+    mcp_status st = casparian_query_int(&total, 0, session,
+                                        "SELECT count(*) FROM cf_outputs WHERE " COUNTS
+                                        " AND location >= $1 AND location < $2",
+                                        values, 2, err);
+    const char **files = mcp_arena_array(arena, (size_t)total + 1, sizeof *files);
+    if (st == MCP_OK && !files)
+        return no_memory(err);
+    if (st == MCP_OK)
+        st = db_query(&rows, session,
+                      "SELECT DISTINCT CASE WHEN format = 'duckdb' AND instr(location, '#') > 0 "
+                      "THEN substr(location, 1, instr(location, '#') - 1) ELSE location END AS "
+                      "file FROM cf_outputs WHERE " COUNTS
+                      " AND location >= $1 AND location < $2 ORDER BY file",
+                      values, 2, err);
+    while (*count < (size_t)total && casparian_next(rows, &st, err))
+        files[(*count)++] = casparian_row_text(rows, 0, arena, &st);
+    db_rows_free(rows);
+    *out = files;
+    return st;
+}
+
+mcp_status casparian_catalog_below(const char *const **out, size_t *count, casparian_store *store,
+                                   mcp_arena *arena, const char *folder, mcp_error *err)
+{
+    db_session *session = NULL;
+    *out = NULL;
+    *count = 0;
+    mcp_status st = db_begin(&session, casparian_store_database(store), DB_READ, err);
+    if (st != MCP_OK)
+        return st;
+    return casparian_store_end(session, read_below(out, count, session, arena, folder, err), err);
 }
 
 mcp_status casparian_catalog_version(int64_t *out, casparian_store *store, mcp_error *err)

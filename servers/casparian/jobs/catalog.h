@@ -24,6 +24,14 @@
 mcp_status casparian_catalog_read(casparian_catalog *out, casparian_store *store, mcp_arena *arena,
                                   mcp_error *err);
 
+/**
+ * The files of the outputs that are below a folder, sorted by their bytes, in the arena.
+ *
+ * @param folder absolute, without '/' at its end unless it is "/"
+ */
+mcp_status casparian_catalog_below(const char *const **out, size_t *count, casparian_store *store,
+                                   mcp_arena *arena, const char *folder, mcp_error *err);
+
 /** The number that changes with the catalog, alone: cheap. */
 mcp_status casparian_catalog_version(int64_t *out, casparian_store *store, mcp_error *err);
 

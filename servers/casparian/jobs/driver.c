@@ -150,7 +150,8 @@ static mcp_status list_files(casparian_prepared *out, casparian_driver *self, mc
     const casparian_listing listing = { .input = request->input,
                                         .pattern = spec->pattern,
                                         .settings = &out->plugin.settings,
-                                        .max_files = spec->max_files };
+                                        .max_files = spec->max_files,
+                                        .store = self->options.store };
     casparian_job_file *files = NULL;
     mcp_status st = casparian_inputs_list(&files, &out->file_count, self->roots, arena, &listing,
                                           err);

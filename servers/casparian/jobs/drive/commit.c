@@ -80,7 +80,8 @@ static mcp_status judge(casparian_drive *self)
             self, is_threshold ? "quarantine_threshold" : "quarantine_not_allowed",
             "%lld of %lld rows of '%s' are invalid, %s", (long long)counts.rows_quarantined,
             (long long)counts.rows_emitted, output->name,
-            is_threshold ? "more than the policy allows" : "and quarantine is not allowed");
+            is_threshold ? "more than the policy allows (max_quarantine_pct, max_quarantine_count)"
+                         : "and quarantine is not allowed (allow_quarantine)");
     }
     return MCP_OK;
 }

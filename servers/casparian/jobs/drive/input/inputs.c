@@ -15,6 +15,8 @@
 #include "guard/canonical.h"
 #include "guard/named.h"
 #include "guard/walk.h"
+#include "jobs/catalog.h"
+#include "sinks/manifest.h"
 
 static mcp_status no_memory(mcp_error *err)
 {
@@ -55,6 +57,8 @@ typedef struct lister {
     size_t glob_count;
     casparian_job_file *files;
     size_t count, room, max;
+    const char *const *written; /* files of outputs, sorted */
+    size_t written_count;
 } lister;
 
 static bool fits(const lister *self, const char *relative)
@@ -108,10 +112,48 @@ static mcp_status add(lister *self, const char *path, const casparian_job_file *
     return MCP_OK;
 }
 
-/* Nothing that is hidden; in files, what a glob fits. */
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The path of what is below the input. @return false: it is too long */
+static bool put_path(char path[PATH_MAX], const lister *self, const char *relative)
+{
+    const char *input = self->listing->input;
+    const char *between = input[strlen(input) - 1] == '/' ? "" : "/";
+    return snprintf(path, PATH_MAX, "%s%s%s", input, between, relative) < PATH_MAX;
+}
+
+static bool is_output(const lister *self, const char *path)
+{
+    return bsearch(&path, self->written, self->written_count, sizeof *self->written,
+                   compare_texts) != NULL;
+}
+
+/* Whether casparian has written it: then it is no input, though a run's sink is often there. A
+ * database has a file for its lock, and one for its log. */
+static bool is_written(const lister *self, const char *relative, const char *name, bool is_dir)
+{
+    char path[PATH_MAX];
+    if (is_dir)
+        return strcmp(name, CASPARIAN_MANIFEST_DIR) == 0;
+    if (self->written_count == 0 || !put_path(path, self, relative))
+        return false;
+    if (is_output(self, path))
+        return true;
+    char *ending = strrchr(path, '.');
+    if (!ending || (strcmp(ending, ".lock") != 0 && strcmp(ending, ".wal") != 0))
+        return false;
+    *ending = '\0';
+    return is_output(self, path);
+}
+
+/* Nothing that is hidden or written by casparian; of the files, what a glob fits. */
 static bool wants(void *data, const char *relative, const char *name, bool is_dir)
 {
-    return name[0] != '.' && (is_dir || fits(data, relative));
+    return name[0] != '.' && (is_dir || fits(data, relative)) &&
+           !is_written(data, relative, name, is_dir);
 }
 
 /* `dir_fd` is the input, a folder, and `canonical` its path without links. */
@@ -123,20 +165,22 @@ static mcp_status list_folder(lister *self, int dir_fd, const char *canonical, m
                                          .is_recursive = true,
                                          .wants = wants,
                                          .data = self };
-    const char *input = self->listing->input;
-    const char *between = input[strlen(input) - 1] == '/' ? "" : "/";
     const guard_entry *entry = NULL;
     guard_walk *walk = NULL;
     char path[PATH_MAX];
-    mcp_status st = guard_walk_new(&walk, &options, err);
+    mcp_status st = MCP_OK;
+    if (self->listing->store)
+        st = casparian_catalog_below(&self->written, &self->written_count, self->listing->store,
+                                     self->arena, self->listing->input, err);
+    if (st == MCP_OK)
+        st = guard_walk_new(&walk, &options, err);
     if (st == MCP_OK)
         st = guard_walk_next(&entry, walk, err);
     while (st == MCP_OK && entry && self->count < self->max) {
         const casparian_job_file file = { .size = entry->size,
                                           .mtime_ns = entry->mtime_ns,
                                           .inode = (int64_t)entry->inode };
-        int length = snprintf(path, sizeof path, "%s%s%s", input, between, entry->relative);
-        if (length < (int)sizeof path)
+        if (put_path(path, self, entry->relative))
             st = add(self, path, &file, err);
         if (st == MCP_OK)
             st = guard_walk_next(&entry, walk, err);
@@ -234,7 +278,8 @@ mcp_status casparian_inputs_read(casparian_drive *self, mcp_error *err)
     const casparian_listing listing = { .input = self->job.input_dir,
                                         .pattern = self->spec.pattern,
                                         .settings = &self->plugin.settings,
-                                        .max_files = self->spec.max_files };
+                                        .max_files = self->spec.max_files,
+                                        .store = self->store };
     casparian_job_file *files = NULL;
     size_t count = 0;
     mcp_status st = MCP_OK;

@@ -12,11 +12,13 @@ typedef struct casparian_listing {
     const char *pattern;                       /* a glob; NULL: those of the plugin */
     const casparian_plugin_settings *settings; /* of the plugin */
     int64_t max_files;                         /* 0: CASPARIAN_MAX_FILES, and more are an error */
+    casparian_store *store;                    /* whose outputs are no inputs; NULL: none */
 } casparian_listing;
 
 /*
  * List the files of a folder and of those below it, sorted by the bytes of their paths: regular
- * files, and links to such whose target is below a root; nothing that is hidden.
+ * files, and links to such whose target is below a root; nothing that is hidden, and nothing that
+ * casparian has written: manifests, and files of the catalog of this home.
  *
  * MCP_OK; MCP_E_NOT_FOUND, MCP_E_DENIED: the input; MCP_E_LIMIT: more than CASPARIAN_MAX_FILES;
  * MCP_E_NOMEM; MCP_E_IO.
