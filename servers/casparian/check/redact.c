@@ -191,17 +191,66 @@ static casparian_redaction_mode mode_of(const casparian_redaction *redaction, bo
     return is_sensitive && is_protected ? CASPARIAN_REDACTION_HASH : redaction->mode;
 }
 
+static mcp_status append_shown(mcp_buf *out, const casparian_redaction *redaction,
+                               casparian_redaction_mode mode, const char *text, size_t length)
+{
+    if (mode == CASPARIAN_REDACTION_NONE)
+        return mcp_buf_append(out, text, length);
+    size_t kept = prefix(text, length, (size_t)redaction->max_value_length);
+    mcp_buf_append(out, text, kept);
+    return kept < length ? mcp_buf_puts(out, "...") : out->status;
+}
+
+/* The depth of what mcp_json_read has read is bounded. */
+static bool names_sensitive(const casparian_redaction *redaction, const mcp_json *value)
+{
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        const char *name = mcp_json_is_object(value) ? mcp_json_name(value, i, NULL) : NULL;
+        if ((name && casparian_redaction_is_sensitive(redaction, name)) ||
+            names_sensitive(redaction, mcp_json_item(value, i)))
+            return true;
+    }
+    return false;
+}
+
+/* A text that is an object of JSON, as `_raw_row` is, with its sensitive members hashed, into
+ * `out`. @return false: it is none, or has no such member */
+static bool redact_object(mcp_buf *out, const casparian_redaction *redaction, const char *text,
+                          size_t length)
+{
+    if (length == 0 || text[0] != '{')
+        return false;
+    const mcp_json *value = NULL;
+    mcp_json_writer writer;
+    mcp_arena *arena = mcp_arena_new(0);
+    bool is_object = arena && mcp_json_read(&value, arena, text, length, NULL) == MCP_OK &&
+                     names_sensitive(redaction, value);
+    if (is_object) {
+        mcp_json_writer_init(&writer, out);
+        casparian_redact_json(&writer, redaction, false, value);
+        if (mcp_json_writer_status(&writer) != MCP_OK) {
+            mcp_buf_reset(out);
+            append_hash(out, redaction, text, length);
+        }
+    }
+    mcp_arena_free(arena);
+    return is_object;
+}
+
 mcp_status casparian_redact_text(mcp_buf *out, const casparian_redaction *redaction,
                                  bool is_sensitive, const char *text, size_t length)
 {
     casparian_redaction_mode mode = mode_of(redaction, is_sensitive);
     if (mode == CASPARIAN_REDACTION_HASH)
         return append_hash(out, redaction, text, length);
-    if (mode == CASPARIAN_REDACTION_NONE)
-        return mcp_buf_append(out, text, length);
-    size_t kept = prefix(text, length, (size_t)redaction->max_value_length);
-    mcp_buf_append(out, text, kept);
-    return kept < length ? mcp_buf_puts(out, "...") : out->status;
+    mcp_buf object;
+    mcp_buf_init(&object, VALUE_MAX);
+    bool is_object = mode_of(redaction, true) == CASPARIAN_REDACTION_HASH &&
+                     redact_object(&object, redaction, text, length);
+    mcp_status st = is_object ? append_shown(out, redaction, mode, object.data, object.length)
+                              : append_shown(out, redaction, mode, text, length);
+    mcp_buf_clear(&object);
+    return st;
 }
 
 static void write_redacted(mcp_json_writer *out, const casparian_redaction *redaction,

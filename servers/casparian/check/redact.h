@@ -83,7 +83,8 @@ void casparian_redaction_read(casparian_redaction *out,
 bool casparian_redaction_is_sensitive(const casparian_redaction *redaction, const char *column);
 
 /**
- * Append a text as it is shown.
+ * Append a text as it is shown. Of a text that is an object of JSON the members with sensitive
+ * names are hashed wherever such columns are.
  *
  * @param is_sensitive of its column
  * @return out->status

@@ -77,6 +77,26 @@ static void test_none_protects_sensitive(void **state)
     expect(&how, false, "The quick brown fox jumps over the lazy dog", "[hmac:f7bc83f4]");
 }
 
+static void test_objects_in_texts(void **state)
+{
+    static const char row[] = "{\"a\":\"x\",\"email\":\"john@example.com\"}";
+    casparian_redaction_settings settings = casparian_redaction_defaults;
+    casparian_redaction how = policy(CASPARIAN_REDACTION_NONE);
+    (void)state;
+    expect(&how, false, row, "{\"a\":\"x\",\"email\":\"[hash:855f96e9]\"}");
+    expect(&how, false, "{\"p\":[{\"user_id\":\"42\"}],\"n\":1}",
+           "{\"p\":[{\"user_id\":\"[hash:73475cb4]\"}],\"n\":1}");
+    expect(&how, false, "{ \"a\" : 1.50 }", "{ \"a\" : 1.50 }");
+    expect(&how, false, "{\"email", "{\"email");
+    how.mode = CASPARIAN_REDACTION_TRUNCATE;
+    how.max_value_length = 30;
+    expect(&how, false, row, "{\"a\":\"x\",\"email\":\"[hash:855f...");
+    settings.protect_sensitive = false;
+    how = policy(CASPARIAN_REDACTION_NONE);
+    how.settings = &settings;
+    expect(&how, false, row, row);
+}
+
 static void test_policy(void **state)
 {
     static const char text[] =
@@ -313,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_truncate),
         cmocka_unit_test(test_none_protects_sensitive),
+        cmocka_unit_test(test_objects_in_texts),
         cmocka_unit_test(test_policy),
         cmocka_unit_test(test_sensitive_columns),
         cmocka_unit_test(test_cells),
