@@ -17,18 +17,8 @@ let self;
 beforeEach(() => { self = place(); });
 afterEach(() => self.remove());
 
-function succeed(...args) {
-    const done = self.cli([...args, '--json']);
-    assert.equal(done.status, 0, `${args}: ${done.err}${done.out}`);
-    return done.json;
-}
-
-function fail(status, pattern, ...args) {
-    const done = self.cli(args);
-    assert.equal(done.status, status, `${args}: ${done.out}${done.err}`);
-    assert.match(done.err, pattern);
-    return done;
-}
+const succeed = (...args) => self.succeed(...args);
+const fail = (...args) => self.fail(...args);
 
 describe('run and backtest', () => {
     beforeEach(() => {
@@ -60,8 +50,67 @@ describe('run and backtest', () => {
         assert.match(done.err, /^error: job 1 failed: .*quarantine is not allowed/);
     });
 
+    test('what was written is no input of the next run', () => {
+        const plan = (...args) => self.cli(['run', 'weblog_native', '.', ...args, '--whatif', '--force', '--json'])
+            .json.files.map((file) => path.relative(self.dir, file.path)).sort();
+        fs.rmSync(path.join(self.dir, 'sales_csv.py'));
+        fs.rmSync(path.join(self.dir, 'sales'), { recursive: true });
+        const inputs = plan();
+        assert.deepEqual(inputs, ['weblog/access.log']);
+        for (const sink of ['./tables', '.', 'csv://weblog', 'duckdb://./x.db']) {
+            succeed('run', 'weblog_native', '.', '--sink', sink);
+            assert.deepEqual(plan('--sink', sink), inputs, sink);
+        }
+        const [table] = fs.readdirSync(path.join(self.dir, 'tables')).filter((name) => name.endsWith('.parquet'));
+        const named = self.cli(['run', 'weblog_native', `tables/${table}`, '--whatif', '--json']).json.files;
+        assert.equal(named.length, 1); // a person may name it
+    });
+
+    test('quarantine that is not allowed names the settings', () => {
+        self.write('s.json', whole('int64'));
+        fail(FAILED, /\(allow_quarantine\)/, 'run', './sales_csv.py', 'sales', '--schema', 's.json');
+        fail(FAILED, /\(max_quarantine_pct, max_quarantine_count\)/, 'run', './sales_csv.py', 'sales', '--schema', 's.json', '--allow-quarantine');
+    });
+
     test('a name that is nearly one is suggested', () => {
         fail(NOT_FOUND, /there is no plugin[^]*TRY: weblog_native/, 'run', 'weblog_nativ', 'weblog');
+        fail(NOT_FOUND, /there is no plugin[^]*TRY: casparian plugin list/, 'run', 'q', 'weblog');
+    });
+});
+
+describe('query', () => {
+    test('--format json is JSON, and what an older schema has is counted', () => {
+        for (const [name, text] of [['one/a.csv', 'id,x\n1,2\n3,4\n'], ['two/b.csv', 'id,y\n5,6\n']]) {
+            self.write(name, text);
+            succeed('run', 'csv_native', path.dirname(name));
+        }
+        const done = self.cli(['query', 'SELECT id, y FROM rows', '--format', 'json']);
+        assert.equal(done.status, 0, done.err);
+        const answer = JSON.parse(done.out);
+        assert.deepEqual(answer.rows, [['5', '6']]);
+        assert.match(answer.warnings.join(), /rows leaves out 2 rows in 1 files of an older schema; rows__all has them/);
+    });
+
+    test('a sensitive member of a raw row is hashed as its column is', () => {
+        self.write('p.py', `name = "p"
+version = "1.0.0"
+outputs = {"people": {"columns": [{"name": "email", "type": "string"}, {"name": "n", "type": "int64"}]}}
+
+
+def parse(path):
+    yield {"email": "ada@example.com", "n": 1}
+    yield {"email": "bob@example.com", "n": "none", "more": {"phone": "5550199"}}
+`);
+        self.write('in/a.txt', '');
+        succeed('run', './p.py', 'in', '--allow-quarantine', '--max-quarantine-pct', '90');
+        const rows = self.cli(['query', 'SELECT email, _raw_row FROM quarantine.people', '--redact', 'none', '--json']).json.rows;
+        assert.equal(rows.length, 1);
+        const [email, raw] = rows[0];
+        const member = JSON.parse(raw);
+        assert.equal(email, `[hash:${createHash('sha256').update('bob@example.com').digest('hex').slice(0, 8)}]`);
+        assert.equal(member.email, email);
+        assert.ok(!/5550199|bob/.test(raw), raw);
+        assert.match(raw, /none/);
     });
 });
 

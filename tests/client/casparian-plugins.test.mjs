@@ -45,17 +45,8 @@ beforeEach(() => {
 });
 afterEach(() => self.remove());
 
-function succeed(...args) {
-    const done = self.cli([...args, '--json']);
-    assert.equal(done.status, 0, `${args}: ${done.err}${done.out}`);
-    return done.json;
-}
-
-function fail(status, pattern, ...args) {
-    const done = self.cli(args);
-    assert.equal(done.status, status, `${args}: ${done.out}${done.err}`);
-    assert.match(done.err, pattern);
-}
+const succeed = (...args) => self.succeed(...args);
+const fail = (...args) => self.fail(...args);
 
 function configure(text) {
     fs.mkdirSync(self.home, { recursive: true });

@@ -38,17 +38,8 @@ function configure(text) {
     fs.writeFileSync(path.join(self.home, 'config.toml'), text);
 }
 
-function succeed(...args) {
-    const done = self.cli([...args, '--json']);
-    assert.equal(done.status, 0, `${args}: ${done.err}${done.out}`);
-    return done.json;
-}
-
-function fail(status, pattern, ...args) {
-    const done = self.cli(args);
-    assert.equal(done.status, status, `${args}: ${done.out}${done.err}`);
-    assert.match(done.err, pattern);
-}
+const succeed = (...args) => self.succeed(...args);
+const fail = (...args) => self.fail(...args);
 
 const tables = (folder) => fs.readdirSync(path.join(self.dir, folder)).filter((name) => /\.(csv|parquet)$/.test(name))
     .map((name) => name.replace(/_[0-9a-f]{16}\./, '.')).sort();

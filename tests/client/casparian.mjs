@@ -51,6 +51,19 @@ export function place() {
             const json = args.includes('--json') && end.stdout ? JSON.parse(end.stdout) : undefined;
             return { status: end.status, out: end.stdout, err: end.stderr, json };
         },
+        /** Run a command that succeeds. @return its JSON */
+        succeed(...args) {
+            const done = this.cli([...args, '--json']);
+            assert.equal(done.status, 0, `${args}: ${done.err}${done.out}`);
+            return done.json;
+        },
+        /** Run a command that ends with a status and says why. */
+        fail(status, pattern, ...args) {
+            const done = this.cli(args);
+            assert.equal(done.status, status, `${args}: ${done.out}${done.err}`);
+            assert.match(done.err, pattern);
+            return done;
+        },
         audit: () => fs.readFileSync(path.join(home, 'mcp_audit.ndjson'), 'utf8').trim().split('\n').map((line) => JSON.parse(line)),
         remove() { fs.rmSync(top, { recursive: true, force: true }); },
     };

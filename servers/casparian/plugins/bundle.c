@@ -217,7 +217,11 @@ static mcp_status check_entrypoint(casparian_bundle *out, mcp_arena *arena, mcp_
     while (at < out->file_count && strcmp(out->files[at].path, relative) != 0)
         at++;
     if (at == out->file_count)
-        return wrong(out, err, "there is no file of the name that entrypoint has");
+        return mcp_error_set(
+            err, MCP_E_PARSE,
+            "%s/casparian.toml: entrypoint is '%.100s', and there is no such file; "
+            "a program is compiled first",
+            out->dir, relative);
     out->entrypoint = mcp_arena_printf(arena, "%s/%s", out->dir, relative);
     return out->entrypoint ? MCP_OK : no_memory(err);
 }

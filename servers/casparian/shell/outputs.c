@@ -229,6 +229,20 @@ static mcp_status write_result(const mcp_json **answer, const casparian_query_re
     return casparian_shell_answer_end(&out, answer, line, app->arena, err);
 }
 
+static mcp_status print_json(const cli_line *line, const mcp_json *answer, mcp_error *err)
+{
+    mcp_json_writer json;
+    mcp_buf text;
+    mcp_buf_init(&text, SIZE_MAX);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_value(&json, answer);
+    mcp_status st = mcp_json_writer_status(&json);
+    if (st == MCP_OK)
+        casparian_shell_print(line, &text);
+    mcp_buf_clear(&text);
+    return st == MCP_OK ? st : mcp_error_set(err, st, "the answer: %s", mcp_status_words(st));
+}
+
 static mcp_status query(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     casparian_query_failure failure = { .code = NULL };
@@ -253,7 +267,7 @@ static mcp_status query(casparian_app *app, const cli_line *line, mcp_error *err
     if (st == MCP_OK)
         st = write_result(&answer, result, app, line, err);
     if (st == MCP_OK && answer && strcmp(cli_string(line, "format"), "json") == 0)
-        casparian_shell_document(cli_out(line), answer);
+        st = print_json(line, answer, err);
     else if (st == MCP_OK && answer)
         st = print_rows(line, app, answer, err);
     casparian_query_result_free(result);

@@ -57,7 +57,8 @@ mcp_status casparian_shell_plugin_failed(casparian_app *app,
     *app->failure = (casparian_shell_failure){
         .code = casparian_code_find(problem->code),
         .message = mcp_arena_strdup(app->arena, err->message),
-        .suggestions = { problem->nearest[0]
+        .suggestions = { st == MCP_E_NOT_FOUND && !problem->nearest[0] ? "casparian plugin list"
+                         : problem->nearest[0]
                              ? mcp_arena_printf(app->arena, "%.60s, the nearest name",
                                                 problem->nearest[0])
                              : problem->suggestion },

@@ -48,24 +48,21 @@ static void write_output(mcp_json_writer *json, const char *name, const mcp_json
     mcp_write_end(json);
 }
 
-/* The outputs as rows of a table, and the violations of all of them. */
-static mcp_status flatten(const mcp_json **out, const cli_line *line, const mcp_json *outputs,
-                          mcp_arena *arena, mcp_error *err)
+/* The outputs as rows of a table. */
+static void write_outputs(mcp_json_writer *json, const mcp_json *outputs)
 {
-    casparian_shell_answer rows;
-    casparian_shell_answer_begin(&rows);
-    mcp_write_member_array(&rows.json, "outputs");
     for (size_t i = 0; i < mcp_json_count(outputs); i++)
-        write_output(&rows.json, mcp_json_name(outputs, i, NULL), mcp_json_item(outputs, i));
-    mcp_write_end(&rows.json);
-    mcp_write_member_array(&rows.json, "violations");
+        write_output(json, mcp_json_name(outputs, i, NULL), mcp_json_item(outputs, i));
+}
+
+/* The violations of all outputs. */
+static void write_violations(mcp_json_writer *json, const mcp_json *outputs)
+{
     for (size_t i = 0; i < mcp_json_count(outputs); i++) {
         const mcp_json *all = mcp_json_get(mcp_json_item(outputs, i), "violations");
         for (size_t v = 0; v < mcp_json_count(all); v++)
-            mcp_write_value(&rows.json, mcp_json_item(all, v));
+            mcp_write_value(json, mcp_json_item(all, v));
     }
-    mcp_write_end(&rows.json);
-    return casparian_shell_answer_end(&rows, out, line, arena, err);
 }
 
 static void print_head(FILE *stream, const mcp_json *job, const mcp_json *result)
@@ -93,23 +90,43 @@ static mcp_status print_some(const cli_line *line, const mcp_json *rows,
     return casparian_shell_table(line, rows, columns, count, "", err);
 }
 
+/* A table of what `write` makes of the outputs. */
+static mcp_status print_made(const cli_line *line, const mcp_json *outputs,
+                             void (*write)(mcp_json_writer *json, const mcp_json *outputs),
+                             const casparian_shell_column *columns, size_t count, mcp_arena *arena,
+                             mcp_error *err)
+{
+    casparian_shell_answer rows;
+    const mcp_json *table = NULL;
+    casparian_shell_answer_begin(&rows);
+    mcp_write_member_array(&rows.json, "rows");
+    write(&rows.json, outputs);
+    mcp_write_end(&rows.json);
+    mcp_status st = casparian_shell_answer_end(&rows, &table, line, arena, err);
+    return st == MCP_OK ? print_some(line, mcp_json_get(table, "rows"), columns, count, err) : st;
+}
+
+mcp_status casparian_shell_violations(const cli_line *line, const mcp_json *outputs,
+                                      mcp_arena *arena, mcp_error *err)
+{
+    return print_made(line, outputs, write_violations, violation_columns,
+                      sizeof violation_columns / sizeof violation_columns[0], arena, err);
+}
+
 mcp_status casparian_shell_report(const cli_line *line, const mcp_json *job, mcp_arena *arena,
                                   mcp_error *err)
 {
-    const mcp_json *result = mcp_json_get(job, "result"), *tables = NULL;
+    const mcp_json *result = mcp_json_get(job, "result");
     if (!result)
         result = mcp_json_get(job, "partial_result");
     if (cli_flag(line, "quiet") || !result)
         return MCP_OK;
-    mcp_status st = flatten(&tables, line, mcp_json_get(result, "outputs"), arena, err);
-    if (st != MCP_OK)
-        return st;
+    const mcp_json *outputs = mcp_json_get(result, "outputs");
     print_head(cli_out(line), job, result);
-    st = print_some(line, mcp_json_get(tables, "outputs"), output_columns,
-                    sizeof output_columns / sizeof output_columns[0], err);
+    mcp_status st = print_made(line, outputs, write_outputs, output_columns,
+                               sizeof output_columns / sizeof output_columns[0], arena, err);
     if (st == MCP_OK)
-        st = print_some(line, mcp_json_get(tables, "violations"), violation_columns,
-                        sizeof violation_columns / sizeof violation_columns[0], err);
+        st = casparian_shell_violations(line, outputs, arena, err);
     return st == MCP_OK ? print_some(line, mcp_json_get(result, "errors"), error_columns,
                                      sizeof error_columns / sizeof error_columns[0], err)
                         : st;

@@ -1,5 +1,5 @@
 /**
- * report.h - how a job ended, for a person.
+ * report.h - how a job ended and what was invalid, for a person.
  */
 #ifndef CASPARIAN_SHELL_REPORT_H
 #define CASPARIAN_SHELL_REPORT_H
@@ -15,5 +15,14 @@
  */
 mcp_status casparian_shell_report(const cli_line *line, const mcp_json *job, mcp_arena *arena,
                                   mcp_error *err);
+
+/**
+ * Print a table of the violations of outputs; nothing where there are none.
+ *
+ * @param line    without --json
+ * @param outputs by their names, each with `violations`, as in the result of a job or a preview
+ */
+mcp_status casparian_shell_violations(const cli_line *line, const mcp_json *outputs,
+                                      mcp_arena *arena, mcp_error *err);
 
 #endif

@@ -20,6 +20,7 @@
 #include "shell/commands.h"
 #include "shell/plugin_ref.h"
 #include "shell/print.h"
+#include "shell/report.h"
 #include "shell/shell.h"
 
 enum { HEAD_MAX = 1 << 20, HEX_WIDTH = 16, HEX_SIZE = 96, POLICY_SIZE = 32 };
@@ -264,15 +265,18 @@ static void print_outputs(const cli_line *line, const mcp_json *outputs)
     }
 }
 
-static mcp_status print_preview(const cli_line *line, const mcp_json *answer, mcp_error *err)
+static mcp_status print_preview(const cli_line *line, const mcp_json *answer, mcp_arena *arena,
+                                mcp_error *err)
 {
-    const mcp_json *outputs = mcp_json_get(answer, "outputs"), *errors;
+    const mcp_json *outputs = mcp_json_get(answer, "outputs");
     mcp_status st = MCP_OK;
     if (cli_flag(line, "schema"))
         st = print_schemas(line, outputs, err);
     else
         print_outputs(line, outputs);
-    errors = mcp_json_get(answer, "errors");
+    if (st == MCP_OK)
+        st = casparian_shell_violations(line, outputs, arena, err);
+    const mcp_json *errors = mcp_json_get(answer, "errors");
     if (mcp_json_count(errors) > 0)
         casparian_shell_document(cli_err(line), errors);
     return st;
@@ -322,7 +326,7 @@ static mcp_status show_rows(const head *file, const char *plugin, casparian_app 
         return st;
     }
     st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
-    return st == MCP_OK && answer ? print_preview(line, answer, err) : st;
+    return st == MCP_OK && answer ? print_preview(line, answer, app->arena, err) : st;
 }
 
 static mcp_status preview(casparian_app *app, const cli_line *line, mcp_error *err)
