@@ -37,11 +37,24 @@ beforeEach(() => {
 });
 afterEach(() => self.remove());
 
+/* Servers of a test, closed in any case; what they wrote on stderr is shown where it fails. */
+async function start(t) {
+    const server = await serve(self, ARGS);
+    t.after(async () => {
+        const words = server.errors();
+        await server.close().catch(() => {});
+        if (words)
+            t.diagnostic(words.slice(-4000));
+    });
+    return server;
+}
+
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-function worker(args = []) {
-    const child = spawn(program, ['worker', ...args], { cwd: self.dir, env: self.env, stdio: 'ignore' });
+function worker(t) {
+    const child = spawn(program, ['worker'], { cwd: self.dir, env: self.env, stdio: 'ignore' });
     child.ended = new Promise((resolve) => { child.on('exit', resolve); });
+    t.after(() => { child.kill('SIGKILL'); return child.ended; });
     return child;
 }
 
@@ -59,14 +72,32 @@ function state(sql) {
     }
 }
 
+/* Stop a process outside of a transaction: one that holds SQLite's lock stops everybody. */
+async function freeze(pid) {
+    const db = new DatabaseSync(path.join(self.home, 'state.sqlite'));
+    const isFree = () => {
+        try {
+            db.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK');
+            return true;
+        } catch {
+            return false;
+        }
+    };
+    await until(() => {
+        process.kill(pid, 'SIGSTOP');
+        return isFree() || !process.kill(pid, 'SIGCONT');
+    }, 'the process to be outside of a transaction');
+    db.close();
+}
+
 const outputs = (folder) => fs.readdirSync(path.join(self.dir, folder)).filter((name) => name.startsWith('rows_'));
 
-test('two servers and two workers run each job once, and no more at once than the setting has', async () => {
+test('two servers and two workers run each job once, and no more at once than the setting has', async (t) => {
     const JOBS = 16, AT_ONCE = 2;
     self.write('slow.py', parser(0.002));
     self.env.CASPARIAN_JOBS_MAX_CONCURRENT = String(AT_ONCE);
-    const servers = [await serve(self, ARGS), await serve(self, ARGS)];
-    const workers = [worker(), worker()];
+    const servers = [await start(t), await start(t)];
+    const workers = [worker(t), worker(t)];
     const jobs = [];
     for (let i = 0; i < JOBS; i++)
         jobs.push(await approve(servers[i % 2], i % 4 < 2 ? './out' : './other'));
@@ -93,17 +124,17 @@ test('two servers and two workers run each job once, and no more at once than th
     for (const one of workers)
         one.kill('SIGTERM');
     await Promise.all(workers.map((one) => one.ended));
-    await Promise.all(servers.map((one) => one.close()));
 });
 
-test('a server that was frozen past its lease writes nothing when it wakes', async () => {
+test('a server that was frozen past its lease writes nothing when it wakes', async (t) => {
     self.write('slow.py', parser(0.03));
     self.env.CAUSEWAY_LEASE_MS = String(LEASE_MS);
-    const frozen = await serve(self, ARGS);
+    const frozen = await start(t);
     const job = await approve(frozen);
     await until(async () => (await frozen.ask('job_status', { job_id: job })).status === 'running', 'the job to run');
-    process.kill(frozen.pid, 'SIGSTOP');
-    const other = await serve(self, ARGS);
+    await freeze(frozen.pid);
+    t.after(() => { try { process.kill(frozen.pid, 'SIGCONT'); } catch { /* it has ended */ } });
+    const other = await start(t);
     const taken = await other.end(job);
     assert.equal(taken.status, 'completed', JSON.stringify(taken));
     const events = state(`SELECT max(event_id) AS last, count(*) AS n FROM cf_api_events WHERE job_id = ${job}`)[0];
@@ -120,5 +151,4 @@ test('a server that was frozen past its lease writes nothing when it wakes', asy
     assert.equal(again.status, 'completed', JSON.stringify(again));
     const { rows } = await other.ask('query', { sql: 'SELECT count(*) FROM outputs."rows"' });
     assert.equal(rows[0][0], FILES * ROWS);
-    await Promise.all([frozen.close(), other.close()]);
 });

@@ -95,7 +95,7 @@ export async function serve(self, args = [], options = {}) {
         const { ElicitRequestSchema } = await import('@modelcontextprotocol/sdk/types.js');
         client.setRequestHandler(ElicitRequestSchema, options.elicit);
     }
-    await client.connect(transport);
+    await client.connect(transport).catch((error) => assert.fail(`the server does not start: ${error.message}\n${errors}`));
     const { tools } = await client.listTools();
     const call = async (name, params = {}) => {
         const reply = await client.callTool({ name: `casparian_${name}`, arguments: params });

@@ -81,8 +81,11 @@ static inline void drive_start(drive_rig *rig)
     rig_expect(base, casparian_driver_new(&rig->driver, &options, &base->err), MCP_OK);
 }
 
+static const drive_rig *drive_latest; /* whose logs show why a job has another state */
+
 static inline void drive_init(drive_rig *rig)
 {
+    drive_latest = rig;
     *rig = (drive_rig){ .registry = NULL };
     rig_init(&rig->base);
     snprintf(rig->root, sizeof rig->root, "/tmp/casparian-work-XXXXXX");
@@ -209,8 +212,23 @@ static inline double drive_double(const mcp_json *json, const char *pointer)
     return value;
 }
 
+/* What the plugin has written in a job. */
+static inline void drive_print_log(int64_t job)
+{
+    char path[PATH_MAX], line[512];
+    snprintf(path, sizeof path, "%s/logs/jobs/%lld.log",
+             casparian_store_home(drive_latest->base.store), (long long)job);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        print_message("log: %s", line);
+    if (file)
+        fclose(file);
+}
+
 static inline void drive_expect_state(const casparian_job *job, casparian_job_state state)
 {
+    if (job->state != state)
+        drive_print_log(job->id);
     if (job->state != state)
         fail_msg("job is %s: %s: %s", casparian_job_state_text(job->state),
                  job->error_code ? job->error_code : "",

@@ -335,7 +335,7 @@ static void wrong_manifests_are_refused(void **state)
         { "entrypoint", "entry", "no known key" },
         { "demo.py", "../demo.py", "inside the folder" },
         { "demo.py", "/bin/sh", "inside the folder" },
-        { "demo.py", "other.py", "no file of the name" },
+        { "demo.py", "other.py", "there is no such file" },
         { "0.1", "0.2", "protocol_version is 0.1" },
         { "python_shim", "java", "runtime_kind" },
         { "1.0.0", "1", "semantic version" },
