@@ -56,7 +56,8 @@ async function receiver(address) {
     return self;
 }
 
-/* Binds the places of its arguments, prints their ports, and becomes the program after a line of input. */
+/* Binds the places of its arguments, prints their ports, and after a line of input becomes the
+ * program. */
 const STARTER = `
 import json, os, socket, sys
 kept, ports = [], []
