@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -334,6 +335,9 @@ describe('who may approve', () => {
         assert.equal(decided.status, 'approved');
         assert.match(asked.message, /6 files/);
         assert.equal((await person.end(decided.job_id)).status, 'completed');
+        const by = (await person.ask('approval_status', { approval_id: id })).decided_by;
+        assert.equal(by, `elicitation:${os.userInfo().username}@${os.hostname()} via test 1`);
+        assert.deepEqual(self.audit().filter((line) => line.action === 'approved').map((line) => line.decided_by), [by]);
         await person.close();
         self.remove();
     });
