@@ -343,6 +343,22 @@ describe('who may approve', () => {
         self.remove();
     });
 
+    test('of an output elsewhere a query says that the roots refuse it, whether or not its files are there', async () => {
+        const self = fixPlace();
+        self.succeed('run', './parsers/fix/fix_parser.py', 'samples/fix', '--sink', '../elsewhere');
+        const server = await serve(self);
+        const ask = () => server.refuse('query', { sql: `SELECT * FROM ${ORDERS}` });
+        const refused = await ask();
+        assert.equal(refused.code, 'sql_error');
+        assert.match(refused.suggestion, new RegExp(`^files of ${ORDERS} are left out: they are not within allowed roots`));
+        assert.ok(!JSON.stringify(refused).includes('elsewhere'), JSON.stringify(refused));
+        fs.rmSync(path.join(self.top, 'elsewhere'), { recursive: true });
+        assert.deepEqual(await ask(), refused);
+        self.fail(2, /does not exist\nTRY: a file of .* is missing and left out/, 'query', `SELECT * FROM ${ORDERS}`);
+        await server.close();
+        self.remove();
+    });
+
     test('a list of requests says how old they are and how long they last; --json has the times', async () => {
         const self = fixPlace();
         const server = await serve(self, ['--allow-dev-plugins']);

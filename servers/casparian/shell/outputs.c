@@ -262,8 +262,11 @@ static mcp_status query(casparian_app *app, const cli_line *line, mcp_error *err
                                            .limit = (size_t)cli_int(line, "limit", LIMIT),
                                            .timeout_ms = cli_int(line, "timeout", 30) * 1000 };
     st = casparian_query_run(&result, app->query, &catalog, &what, &failure, app->arena, err);
-    if (st != MCP_OK && failure.message)
-        st = mcp_error_set(err, st, "%s", failure.message);
+    if (st != MCP_OK && failure.message) {
+        app->failure->code = casparian_code_of(st);
+        app->failure->message = failure.message;
+        app->failure->suggestions[0] = failure.suggestion;
+    }
     if (st == MCP_OK)
         st = write_result(&answer, result, app, line, err);
     if (st == MCP_OK && answer && strcmp(cli_string(line, "format"), "json") == 0)
