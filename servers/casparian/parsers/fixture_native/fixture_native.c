@@ -16,7 +16,7 @@
 #include "casparian_plugin.h"
 #include "parsers/fixture_native/hostile.h"
 
-enum { HUGE_CELL_BYTES = 8 << 20, MANY_LINES = 1000000, STEM_SIZE = 64 };
+enum { HUGE_CELL_BYTES = 8 << 20, MANY_LINES = 1000000, STEM_SIZE = 64, LONG_BYTES = 1000 };
 
 static const cf_column columns[] = { { "id", CF_INT64, 0, 0, NULL },
                                      { "value", CF_STRING, 0, 0, NULL },
@@ -202,9 +202,13 @@ static int emit_endless_rows(struct fixture *fixture)
 {
     cf_output *output = cf_output_open(fixture->sink, "fixture", &plain);
     cf_status status = CF_OK;
+    char text[LONG_BYTES + 1];
 
+    memset(text, 'x', LONG_BYTES);
+    text[LONG_BYTES] = '\0';
     for (int64_t id = 1; status == CF_OK; id++) {
         begin_row(output, id);
+        set_text(output, 1, text);
         status = cf_row_commit(output);
     }
     return 1;
@@ -218,15 +222,15 @@ static int emit_endless_log(struct fixture *fixture)
     return 1;
 }
 
-/* 10^6 lines, of which a half are messages. */
+/* 10^6 lines, of which every hundredth is a message. */
 static int emit_many_lines(struct fixture *fixture)
 {
     static char buffer[64 << 10];
 
     setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
     for (int i = 0; i < MANY_LINES; i++) {
-        if (i % 2)
-            fprintf(stderr, "line %d\n", i);
+        if (i % 100)
+            fputs("a line that is no message\n", stderr);
         else
             fprintf(stderr, "{\"type\":\"warning\",\"message\":\"message %d\"}\n", i);
     }
