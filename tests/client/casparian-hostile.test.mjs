@@ -52,7 +52,7 @@ const PYTHON_KINDS = {
     read_other: 'parse_error', read_processes: 'parse_error', read_sibling: 'parse_error',
     oom: 'memory_limit', huge_cell: 'memory_limit', fill_scratch: 'output_limit',
 };
-const NATIVE_KINDS = { crash: 'crashed', bad_frame: 'protocol_error', collision: 'reserved_column', error: 'parse_error' };
+const NATIVE_KINDS = { crash: 'crashed', bad_frame: 'protocol_error', collision: 'reserved_column', error: 'parse_error', no_memory: 'memory_limit' };
 /* The native twin lives after a refusal, and says in a row how it was refused. */
 const REFUSED = ['fork_bomb', 'import_bomb', 'thread_bomb', 'setsid', 'exec', 'socket', 'system_calls', 'read_other', 'read_processes', 'read_sibling', 'forge_frames'];
 

@@ -238,6 +238,21 @@ static int emit_many_lines(struct fixture *fixture)
     return emit_normal(fixture);
 }
 
+/* Rows when there is no memory left. */
+static int emit_without_memory(struct fixture *fixture)
+{
+    static char text[HUGE_CELL_BYTES];
+    cf_output *output = cf_output_open(fixture->sink, "fixture", &plain);
+    char attempt[256];
+
+    casparian_hostile_find("oom")(attempt, sizeof attempt);
+    memset(text, 'x', sizeof text);
+    cf_row_new(output);
+    cf_set_i64(output, 0, 1);
+    cf_set_str(output, 1, text, sizeof text);
+    return cf_row_commit(output) == CF_OK ? 0 : 1;
+}
+
 static const struct {
     const char *mode;
     int (*run)(struct fixture *fixture);
@@ -259,6 +274,7 @@ static const struct {
     { "endless_rows", emit_endless_rows },
     { "endless_log", emit_endless_log },
     { "many_lines", emit_many_lines },
+    { "no_memory", emit_without_memory },
 };
 
 static int report(struct fixture *fixture, const char *text)

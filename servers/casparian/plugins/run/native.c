@@ -159,14 +159,10 @@ static void take_end(struct native *self)
     self->intake->outcome->exit_code = end.code;
     self->intake->outcome->signal = end.signal;
     if (end.how == PROC_EXITED && (end.code == EXIT_PERMANENT || end.code == EXIT_TRANSIENT)) {
-        casparian_intake_fail(self->intake, CASPARIAN_FAILURE_PARSE_ERROR, "%s",
-                              self->stream.has_said_error ? self->stream.said
-                                                          : "the plugin gave no reason");
+        casparian_native_fail(&self->stream);
         self->intake->outcome->is_retryable = end.code == EXIT_TRANSIENT;
     } else if (end.how != PROC_EXITED || end.code != 0) {
         casparian_guest_fail_end(self->intake, end.code, end.signal);
-    } else if (self->stream.has_said_error) {
-        casparian_intake_fail(self->intake, CASPARIAN_FAILURE_PARSE_ERROR, "%s", self->stream.said);
     } else {
         read_data(self); /* rows outside of an output */
         casparian_native_finish(&self->stream);

@@ -115,7 +115,10 @@ static void on_error(casparian_native_stream *self, const mcp_json *json)
 {
     size_t length = 0;
     const char *text = mcp_json_string(mcp_json_get(json, "message"), &length);
+    const char *kind = mcp_json_get_string(json, "kind");
     self->has_said_error = true;
+    self->said_failure = kind && strcmp(kind, "memory_limit") == 0 ? CASPARIAN_FAILURE_MEMORY_LIMIT
+                                                                   : CASPARIAN_FAILURE_PARSE_ERROR;
     copy(self->said, sizeof self->said, text ? text : "the plugin gave no reason");
     if (text)
         casparian_intake_log(self->intake, CASPARIAN_LOG_ERROR, text, length);
@@ -320,9 +323,20 @@ void casparian_native_advance(casparian_native_stream *self)
     }
 }
 
+void casparian_native_fail(casparian_native_stream *self)
+{
+    if (self->has_said_error)
+        casparian_intake_fail(self->intake, self->said_failure, "%s", self->said);
+    else
+        casparian_intake_fail(self->intake, CASPARIAN_FAILURE_PARSE_ERROR,
+                              "the plugin gave no reason");
+}
+
 void casparian_native_finish(casparian_native_stream *self)
 {
-    if (!self->has_hello)
+    if (self->has_said_error)
+        casparian_native_fail(self);
+    else if (!self->has_hello)
         violated(self, "the plugin ended without hello");
     else if (self->is_in_data || self->is_after_data)
         violated(self, "the plugin ended within an output");

@@ -42,7 +42,8 @@ typedef struct casparian_native_stream {
     int64_t stream; /* the next stream_index, or the open one's */
     uint64_t stream_rows;
     bool has_said_error;
-    char said[300]; /* the last message of type error */
+    casparian_failure said_failure; /* of the last message of type error */
+    char said[300];                 /* its text */
 } casparian_native_stream;
 
 /* Begin a file. Both are borrowed until casparian_native_clear. */
@@ -63,7 +64,11 @@ void casparian_native_control_end(casparian_native_stream *self);
 /* Take what can be taken of the messages that wait and of `blocks`. */
 void casparian_native_advance(casparian_native_stream *self);
 
-/* The plugin ended well, and everything was taken: fail what is not complete. */
+/* The plugin says that it failed: fail its file by its last message of type error. */
+void casparian_native_fail(casparian_native_stream *self);
+
+/* The plugin ended well, and everything was taken: fail its file if it said an error nevertheless,
+ * or left something incomplete. */
 void casparian_native_finish(casparian_native_stream *self);
 
 #endif

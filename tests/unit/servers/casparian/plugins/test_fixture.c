@@ -80,6 +80,7 @@ static const struct mode hostile_of_native[] = {
     { "read_sibling", CASPARIAN_FAILURE_NONE, "string:read_sibling: Permission denied" },
     { "forge_frames", CASPARIAN_FAILURE_NONE, "string:0 descriptors: done" },
     { "oom", CASPARIAN_FAILURE_NONE, " MiB of memory: Cannot allocate memory" },
+    { "no_memory", CASPARIAN_FAILURE_MEMORY_LIMIT, "no memory for its rows" },
     { "fill_scratch", CASPARIAN_FAILURE_NONE, " MiB of scratch: " },
     { "endless_rows", CASPARIAN_FAILURE_OUTPUT_LIMIT, "output_max_mb" },
     { "normal", CASPARIAN_FAILURE_NONE, "fixture: id=int64:3 value=string:row-3\n" },

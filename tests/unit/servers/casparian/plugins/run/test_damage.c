@@ -395,8 +395,6 @@ static casparian_failure read_native(const uint8_t *lines, size_t length, const 
     free(copy);
     fill(&stream.blocks, rows, rows_length);
     casparian_native_advance(&stream);
-    if (stream.has_said_error)
-        casparian_intake_fail(&host.intake, CASPARIAN_FAILURE_PARSE_ERROR, "%s", stream.said);
     casparian_native_finish(&stream);
     casparian_native_clear(&stream);
     return host_close(&host);
@@ -470,6 +468,27 @@ static void a_line_of_an_error_is_damaged(void **state)
     }
 }
 
+/* A reason of any length is cut between two characters. */
+static void a_long_reason_is_cut_at_a_character(void **state)
+{
+    sample hello;
+
+    (void)state;
+    native_file();
+    hello = control;
+    hello.length = (size_t)((uint8_t *)strchr((char *)control.bytes, '\n') - control.bytes) + 1;
+    data.length = 0;
+    for (size_t length = 250; length < 530; length++) {
+        control = hello;
+        put_text(&control, "{\"type\":\"error\",\"message\":\"");
+        for (size_t i = 0; i < length; i++)
+            put_text(&control, i % 3 == length % 3 ? "\xF0\x9F\x98\x80" : "a");
+        put_text(&control, "\"}\n");
+        assert_int_equal(read_control(control.bytes, control.length),
+                         CASPARIAN_FAILURE_PARSE_ERROR);
+    }
+}
+
 /* Messages about outputs without their data: the queue takes them while there is room, and asks for
  * no more then. */
 static void the_queue_of_messages_is_bounded(void **state)
@@ -512,6 +531,7 @@ int main(void)
         cmocka_unit_test(control_lines_are_damaged),
         cmocka_unit_test(blocks_of_rows_are_damaged),
         cmocka_unit_test(a_line_of_an_error_is_damaged),
+        cmocka_unit_test(a_long_reason_is_cut_at_a_character),
         cmocka_unit_test(the_queue_of_messages_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
