@@ -81,11 +81,13 @@ export function fixPlace() {
  * Start a server in a place, with a client whose calls are checked against the output schemas.
  *
  * ask(name, args) gives the structured content of a call that succeeds, refuse(name, args) the
- * error of one that does not, and end(jobId) the status of a job after its end.
+ * error of one that does not, and end(jobId) the status of a job after its end. `through` is a
+ * command that starts the program.
  */
 export async function serve(self, args = [], options = {}) {
+    const [command, ...first] = [...options.through ?? [], program];
     const transport = new StdioClientTransport({
-        command: program, args: ['mcp', 'serve', '--allow-path', '.', ...args], cwd: self.dir,
+        command, args: [...first, 'mcp', 'serve', '--allow-path', '.', ...args], cwd: self.dir,
         env: { ...self.env, ...options.env }, stderr: 'pipe',
     });
     const client = new Client({ name: 'test', version: '1' }, { capabilities: options.elicit ? { elicitation: {} } : {} });
