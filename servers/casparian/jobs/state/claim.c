@@ -156,8 +156,8 @@ mcp_status casparian_claim_take(casparian_claim *out, bool *found, casparian_sto
     return MCP_OK;
 }
 
-/* A lease that lasts longer than any is of a clock that was set back meanwhile. From now on it lasts
- * as long as one does: its holder renews it, or has died. */
+/* A lease that lasts longer than any is of a clock that was set back. From now on it lasts as long
+ * as one does: its holder renews it, or has died. */
 static mcp_status shorten_leases(casparian_store *store, db_session *session, mcp_error *err)
 {
     int64_t now_ms = 0;
