@@ -9,8 +9,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { DATABASES, kill, postgres, until } from './universe.mjs';
-import { LEASE_MS, Load, Plane, killAll } from './support/portarium-load.mjs';
-import { Sink } from './support/portarium-sink.mjs';
+import { LEASE_MS, Load, begin } from './support/portarium-load.mjs';
 
 /* Attempts that a server performs at once, and those of the test: the others wait in its queue. */
 const IN_FLIGHT = 16, STARTED = 20;
@@ -26,20 +25,6 @@ const POINTS = {
     'claim-made': 3, 'work-made': 3, 'completion-made': 3, 'webhook-taken': 2, 'webhook-posted': 5, 'feed-read': 60, 'checkpoint-made': 3,
 };
 const REACHED = Object.keys(POINTS);
-
-/** A database, a sink and a workspace, which go with the test. */
-async function begin(context, makeDatabase) {
-    const db = makeDatabase(), sink = await Sink.open();
-    let plane;
-    context.after(async () => {
-        await killAll();
-        sink.close();
-        plane?.close();
-        db.close();
-    });
-    plane = new Plane(db, sink);
-    return { db, sink, plane };
-}
 
 /** The fault of a round: in every third one the server is killed from outside. */
 function faultOf(round) {

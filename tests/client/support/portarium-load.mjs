@@ -10,6 +10,7 @@ import path from 'node:path';
 
 import { folder, kill, root, until } from '../universe.mjs';
 import { checkChain, checkHistory } from './portarium-history.mjs';
+import { Sink } from './portarium-sink.mjs';
 import { Agent, Person } from './portarium-workers.mjs';
 
 const program = path.join(process.env.CAUSEWAY_BIN ?? path.join(root, 'build', 'bin'), 'portarium');
@@ -105,7 +106,7 @@ export class Plane {
             headers: { Authorization: `Bearer ${this.tokens[who]}`, ...(body ? { 'Content-Type': 'application/json' } : {}), ...headers },
         });
         const text = await answer.text();
-        return { status: answer.status, json: /json/.test(answer.headers.get('content-type') ?? '') && text ? JSON.parse(text) : null };
+        return { status: answer.status, retryAfter: answer.headers.get('retry-after'), json: /json/.test(answer.headers.get('content-type') ?? '') && text ? JSON.parse(text) : null };
     }
 
     async create(server, where, body) {
@@ -140,7 +141,23 @@ export class Plane {
     }
 }
 
+/** A database, a sink and a workspace, which go with the test. */
+export async function begin(context, makeDatabase) {
+    const db = makeDatabase(), sink = await Sink.open();
+    let plane;
+    context.after(async () => {
+        await killAll();
+        sink.close();
+        plane?.close();
+        db.close();
+    });
+    plane = new Plane(db, sink);
+    return { db, sink, plane };
+}
+
 /* ---- the load -------------------------------------------------------------------------------- */
+
+export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 /** People at work; what was acknowledged to them is kept. `server()` is whom they ask now. */
 export class Load {
@@ -148,6 +165,7 @@ export class Load {
     cancelled = new Set();
     decisions = [];      /* [approval, who, decision] */
     unanswered = [];     /* [n, body] */
+    refusals = [];       /* of starts: { status, retryAfter, json } */
     checkpoints = 0;
     number = 0;
 
@@ -172,11 +190,32 @@ export class Load {
         await Promise.all(this.people);
     }
 
+    /** Wait for answers that are not there yet. */
+    async more(count = 15) {
+        const enough = this.started.size + count;
+        await until(() => this.started.size >= enough, 'answers');
+    }
+
+    /** End the load, see that all is well, end the server. A refusal says when to come again. */
+    async finish(server, what) {
+        await this.end();
+        for (const { status, retryAfter, json } of this.refusals) {
+            assert.equal(status, 503, JSON.stringify(json));
+            assert.match(json.type, /service-unavailable$/);
+            assert.ok(json.retryAfterSeconds >= 1);
+            assert.equal(retryAfter, String(json.retryAfterSeconds));
+        }
+        await this.settle(server);
+        console.log(`# ${what}: ${this.refusals.length} refused ${JSON.stringify(await this.verify(server))}`);
+        server.child.kill('SIGTERM');
+        assert.deepEqual(await server.gone, [0, null], server.log);
+    }
+
     /** A request that fails is not the end: the server was killed. */
     async repeat(work) {
         while (!this.over) {
             await work().catch((error) => { if (error instanceof assert.AssertionError) throw error; });
-            await new Promise((resolve) => { setTimeout(resolve, 5); });
+            await pause(5);
         }
     }
 
@@ -189,6 +228,9 @@ export class Load {
         const answer = await this.plane.ask(this.server(n), 'otto', 'POST', '/runs', body, { 'Idempotency-Key': `key-${n}` }).catch(() => null);
         if (answer?.status !== 201) {
             this.unanswered.push([n, body]);
+            if (answer)
+                this.refusals.push(answer);
+            await pause(100); /* who is refused does not ask again at once */
             return;
         }
         const id = answer.json.runId;
@@ -203,8 +245,9 @@ export class Load {
 
     /** Start again what was not answered, each with its key. */
     async resend() {
-        for (const [n, body] of this.unanswered.splice(0))
-            await this.send(n, body);
+        const again = this.unanswered.splice(0);
+        while (again.length > 0)
+            await Promise.all(again.splice(0, 8).map(([n, body]) => this.send(n, body)));
     }
 
     async decide(who) {
@@ -263,10 +306,13 @@ export class Load {
 
     /* ---- what is true at the end ------------------------------------------------------------- */
 
+    /** All rows of a table, in the order of its first column, which is unique. */
     rows(columns, table) {
-        const rows = [];
-        for (let page; page === undefined || page.length > 0; rows.push(...page))
-            page = this.plane.db.sql(`SELECT ${columns} FROM ${table} ORDER BY 1 LIMIT 500 OFFSET ${rows.length}`);
+        const rows = [], key = columns.split(',')[0];
+        for (let page; page === undefined || page.length > 0; rows.push(...page)) {
+            const after = page ? `AND ${key} > '${page.at(-1)[key]}'` : '';
+            page = this.plane.db.sql(`SELECT ${columns} FROM ${table} WHERE workspace = 'ws-1' ${after} ORDER BY ${key} LIMIT 500`);
+        }
         return rows;
     }
 
