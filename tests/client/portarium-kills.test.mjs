@@ -9,8 +9,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { DATABASES, kill, postgres, until } from './universe.mjs';
-import { LEASE_MS, Load, Plane, killAll } from './support/portarium-load.mjs';
-import { Sink } from './support/portarium-sink.mjs';
+import { LEASE_MS, Load, begin } from './support/portarium-load.mjs';
 
 /* Attempts that a server performs at once, and those of the test: the others wait in its queue. */
 const IN_FLIGHT = 16, STARTED = 20;
@@ -22,25 +21,10 @@ const KILLS = Math.ceil(Number(process.env.PORTARIUM_KILLS ?? 40) / 2);
  */
 const POINTS = {
     'step-begun': 40, 'step-made': 40, 'attempt-stored': 10, 'dispatch-begun': 10, 'dispatch-done': 10, 'result-made': 10,
-    'result-stored': 10, 'gate-made': 3, 'decision-made': 4, committed: 60, 'timer-begun': 1, 'timer-made': 1, 'timer-fired': 1,
-    'feed-read': 60, 'checkpoint-made': 3,
+    'result-stored': 10, 'gate-made': 3, 'decision-made': 4, committed: 60, 'timer-begun': 2, 'timer-made': 2, 'timer-fired': 2,
+    'claim-made': 3, 'work-made': 3, 'completion-made': 3, 'webhook-taken': 2, 'webhook-posted': 5, 'feed-read': 60, 'checkpoint-made': 3,
 };
-/* Nothing in this load sets a timer of people; those of waits are the runs' own due times. */
-const REACHED = Object.keys(POINTS).filter((point) => !point.startsWith('timer'));
-
-/** A database, a sink and a workspace, which go with the test. */
-async function begin(context, makeDatabase) {
-    const db = makeDatabase(), sink = await Sink.open();
-    let plane;
-    context.after(async () => {
-        await killAll();
-        sink.close();
-        plane?.close();
-        db.close();
-    });
-    plane = new Plane(db, sink);
-    return { db, sink, plane };
-}
+const REACHED = Object.keys(POINTS);
 
 /** The fault of a round: in every third one the server is killed from outside. */
 function faultOf(round) {

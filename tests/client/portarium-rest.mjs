@@ -35,9 +35,12 @@ function run(...args) {
 }
 
 /** A plane: { base, token(subject, roles, workspace), ask(method, path, options), close() }. */
-export async function plane(content = CONTENT, ...args) {
+export const plane = (content = CONTENT, ...args) => planeOn(null, content, ...args);
+
+/** The same. @param url of its database; null: a file in its folder */
+export async function planeOn(url, content = CONTENT, ...args) {
     const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'portarium-'));
-    const db = `sqlite:${path.join(dir, 'p.db')}`;
+    const db = url ?? `sqlite:${path.join(dir, 'p.db')}`;
     fs.writeFileSync(path.join(dir, 'apply.json'), JSON.stringify(content));
     run('admin', 'apply', path.join(dir, 'apply.json'), '--db', db);
     const self = { tokens: {}, log: '', db, dir };
