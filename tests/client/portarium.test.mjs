@@ -57,7 +57,7 @@ function contract(kind, self) {
             assert.equal(run.initiatedByUserId, 'otto');
             let seen;
             await until(async () => {
-                seen = await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 10 });
+                seen = await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 1 });
                 return seen.status === 'WaitingForApproval';
             });
             assert.equal(seen.actions.length, 1);
@@ -69,7 +69,7 @@ function contract(kind, self) {
 
             const decided = await call(approver, 'portarium_approval_submit', { ...WS, approvalId, decision: 'Approved', comment: 'fine' });
             assert.equal(decided.approvalId, approvalId);
-            await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 5 })).status === 'Succeeded');
+            await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 1 })).status === 'Succeeded');
             const other = await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-wait', input: { ms: 60000 } });
             const cancelled = await call(client, 'portarium_run_cancel', { ...WS, runId: other.runId, reason: 'enough' });
             assert.equal(cancelled.status, 'Cancelled');
@@ -195,7 +195,7 @@ describe('a remote plane', () => {
         const client = new Client({ name: 'test', version: '1' });
         await client.connect(remote(self.base, self.token('otto', 'operator')));
         const run = await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-noop', input: { n: 1 } });
-        await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 5 })).status === 'Succeeded');
+        await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 1 })).status === 'Succeeded');
         const refused = await client.callTool({ name: 'portarium_run_get', arguments: { ...WS, runId: 'r-9' } });
         assert.equal(refused.isError, true);
         assert.equal(JSON.parse(refused.content[0].text).detail, 'Run r-9 not found.');
