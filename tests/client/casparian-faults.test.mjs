@@ -49,8 +49,8 @@ afterEach(() => self.remove());
 /** A server with a small file system at a folder. disk.folder is its path for this process. */
 async function serveWith(folder, kib, env = {}) {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const through = ['unshare', '--mount', 'sh', '-c', `mount -t tmpfs -o size=${kib}k,mode=700 tmpfs '${folder}' && exec "$0" "$@"`];
-    const server = await serve(self, FLAGS, { through, env });
+    const under = ['unshare', '--mount', 'sh', '-c', `mount -t tmpfs -o size=${kib}k,mode=700 tmpfs '${folder}' && exec "$0" "$@"`];
+    const server = await serve(self, FLAGS, { under, env });
     const disk = {
         folder: path.join('/proc', String(server.pid), 'root', folder),
         /** Fill it, but for some space. */
