@@ -247,6 +247,11 @@ static const char *placeholder_in(const char *text, int *length)
     return end ? begin : NULL;
 }
 
+static bool takes_placeholders(const cli_line *line)
+{
+    return line->command && line->command->takes_placeholders;
+}
+
 static int refuse_placeholder(const cli_line *line, const char *where, const char *name,
                               const char *placeholder, int length)
 {
@@ -262,7 +267,7 @@ static int check_value(const cli_line *line, const cli_option *option, const cha
     int length = 0;
     const char *placeholder = placeholder_in(text, &length);
 
-    if (placeholder)
+    if (placeholder && !takes_placeholders(line))
         return refuse_placeholder(line, where, name, placeholder, length);
     if (is_valid(option, text))
         return 0;
@@ -337,23 +342,30 @@ static int read_letter(cli_line *line, int argc, char **argv, int *at)
     return CLI_USAGE;
 }
 
-/* Whether the word makes a command of two of the one that has just been read. */
-static bool extends_command(const cli_line *line, const char *word)
+/* The command that the word makes of the one that has just been read: one of two words, or another
+ * than the one without a name. NULL: it is an argument. */
+static const cli_command *extended_command(const cli_line *line, const char *word)
 {
     const cli_option *own = line->command->options;
+    const char *name = line->command->name;
 
     for (size_t i = 0; i < line->value_count; i++)
         for (const cli_option *option = own; option && option->name; option++)
             if (line->values[i].option == option)
-                return false;
-    return line->argument_count == 0 && find_command(line->program, line->command->name, word);
+                return NULL;
+    if (line->argument_count > 0 || !word[0])
+        return NULL;
+    return find_command(line->program, name[0] ? name : NULL, word);
 }
 
-/* The command's name where it is not read yet, else an argument. */
-static int read_word(cli_line *line, const char *word)
+/* The command's name where it is not read yet, else an argument; after "--" it is no second word of
+ * a name. */
+static int read_word(cli_line *line, const char *word, bool only_words)
 {
     int length = 0;
     const char *placeholder = placeholder_in(word, &length);
+    const cli_command *extended = line->command && !only_words ? extended_command(line, word)
+                                                               : NULL;
 
     if (!line->command) {
         line->command = find_command(line->program, line->first_word, word);
@@ -363,11 +375,11 @@ static int read_word(cli_line *line, const char *word)
             return refuse_command(line, word);
         return 0;
     }
-    if (extends_command(line, word)) {
-        line->command = find_command(line->program, line->command->name, word);
+    if (extended) {
+        line->command = extended;
         return 0;
     }
-    if (placeholder)
+    if (placeholder && !takes_placeholders(line))
         return refuse_placeholder(line, "",
                                   line->command->arguments ? line->command->arguments : "",
                                   placeholder, length);
@@ -381,7 +393,7 @@ static int read_word_or_option(cli_line *line, int argc, char **argv, int *at, b
     const char *word = argv[*at];
 
     if (*only_words || word[0] != '-' || word[1] == '\0')
-        return read_word(line, word);
+        return read_word(line, word, *only_words);
     if (strcmp(word, "--") == 0) {
         *only_words = true;
         return 0;

@@ -28,7 +28,10 @@
  * that option).
  *
  * The first word of commands of two lists them. Where it is a command itself, the word right after
- * it is the second one if there is such a command; as an argument it is written "./WORD".
+ * it is the second one if there is such a command; as an argument it is written "./WORD", or
+ * behind "--". Likewise
+ * a program whose first command has an empty name, which is then the command without a name, may
+ * have others: "prog DIR" and "prog version".
  *
  * A value is that of the line, else of the environment, else of the program's file.
  *
@@ -87,6 +90,8 @@ typedef struct cli_command {
     /** Begins the variable of each option without `env`: "COBRE_MCP_" gives --allow-write the
      * variable COBRE_MCP_ALLOW_WRITE. NULL: those options have none. */
     const char *env_prefix;
+    /** Arguments and values with "${...}" are taken: they are for another program. */
+    bool takes_placeholders;
     cli_command_run *run;
 } cli_command;
 
@@ -123,7 +128,7 @@ struct cli_program {
     const char *summary;         /* one line */
     const char *notes;           /* text at the end of help; NULL: none */
     const cli_option *options;   /* for every command; NULL: none */
-    const cli_command *commands; /* when the first has an empty name, it is the whole program */
+    const cli_command *commands; /* when the first has an empty name, it needs no name */
     /** Reads the file that the option `config` names, of commands that have one. NULL: nothing. */
     const cli_file *file;
     /** Printed as a line of `out` when a line with --json is invalid. NULL: nothing. */

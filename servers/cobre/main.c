@@ -106,8 +106,8 @@ static const char export_notes[] =
     "folder of the simulation.";
 
 static const char serve_notes[] =
-    "Clients may name the allowed directories and everything below them: those of the\n"
-    "option, between commas, else those of its variable, between colons, else the\n"
+    "Clients may name the allowed directories and everything below them: each DIR and those\n"
+    "of the option, between commas, else those of its variable, between colons, else the\n"
     "current directory. Hosts that refuse a slash in the name of a tool need\n"
     "--tool-names=safe: cobre_run instead of cobre/run.";
 
@@ -179,6 +179,7 @@ static const cli_command commands[] = {
       .options = schema_options,
       .run = cobre_command_schema_export },
     { .name = "serve",
+      SERVE_ARGUMENTS_DIRS,
       .summary = "serve MCP clients (the same as cobre-mcp)",
       .notes = serve_notes,
       .options = serve_options,
@@ -193,6 +194,7 @@ static const cli_command commands[] = {
 
 static const cli_command serve_alone[] = {
     { .name = "",
+      SERVE_ARGUMENTS_DIRS,
       .summary = "serve MCP clients",
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
