@@ -126,7 +126,8 @@ static const char exit_notes[] =
 static const char serve_notes[] =
     "The page is http://HOST:PORT/, MCP is at /mcp, REST at /universes.\n\n"
     "Without --db the variables DB_PROVIDER (sqlite, postgres, memory, noop) and\n"
-    "DATABASE_URL say which database. AUTH_TOKEN and AUTH_TOKENS (several, between\n"
+    "DATABASE_URL say which database; without them it is sqlite:universe.db, over stdio\n"
+    "$XDG_STATE_HOME/causeway/universe.db (~/.local/state/...). AUTH_TOKEN and AUTH_TOKENS (several, between\n"
     "commas) are bearer tokens in clear, in addition to --tokens.";
 
 static const cli_command commands[] = {

@@ -87,6 +87,7 @@ const ROOMS = {
   "kit/page": { rooms: ["public"] },
   "kit/thread": {},
   "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard"] },
+  "kit/local": {},
   "kit/proc": { libraries: ["seccomp"] },
   "servers/cobre/findings": { rooms: [] },
   "servers/cobre/case": { rooms: cobre("findings") },
