@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "host/host.h"
 #include "run/run.h"
 #include "serve/serve.h"
 #include "shell/commands.h"
@@ -185,6 +186,7 @@ static const cli_command commands[] = {
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
+    HOST_COMMAND(cobre_command_host),
     { .name = "version",
       .summary = "show the version, the solver and the build",
       .options = answer_options,
@@ -199,6 +201,7 @@ static const cli_command serve_alone[] = {
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
+    HOST_COMMAND(cobre_mcp_command_host),
     { 0 },
 };
 

@@ -2,6 +2,7 @@
  * main.c - the program universe: its table of commands.
  */
 #include "gateway/log.h"
+#include "host/host.h"
 #include "serve/serve.h"
 #include "shell/line.h"
 #include "shell/open.h"
@@ -171,6 +172,7 @@ static const cli_command commands[] = {
       .notes = exit_notes,
       .options = list_options,
       .run = universe_line_list },
+    HOST_COMMAND(universe_line_host),
     { 0 },
 };
 

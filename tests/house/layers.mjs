@@ -88,6 +88,7 @@ const ROOMS = {
   "kit/thread": {},
   "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard"] },
   "kit/local": {},
+  "kit/host": { rooms: ["kit/cli", "kit/serve", "kit/keys"] },
   "kit/proc": { libraries: ["seccomp"] },
   "servers/cobre/findings": { rooms: [] },
   "servers/cobre/case": { rooms: cobre("findings") },

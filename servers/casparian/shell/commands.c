@@ -3,6 +3,7 @@
  */
 #include "shell/commands.h"
 
+#include "host/host.h"
 #include "serve/serve.h"
 
 const char casparian_exit_notes[] =
@@ -128,6 +129,7 @@ const cli_command casparian_commands[] = {
               casparian_command_verify),
     ARGUMENTS("lineage", "OUTPUT", 1, 1, "where a row comes from", casparian_lineage_options,
               casparian_command_lineage),
+    HOST_COMMAND(casparian_command_host),
     { 0 },
 };
 /* clang-format on */
