@@ -80,6 +80,17 @@ typedef struct cli_line cli_line;
 /** Runs a command and gives the exit status. `line` is valid until it returns. */
 typedef int cli_command_run(const cli_line *line, void *data);
 
+/** The words that a shell could complete to. */
+typedef struct cli_words cli_words;
+
+/**
+ * Offers what an argument may be: cli_offer, cli_offer_files.
+ *
+ * @param line  what is typed before the argument; some of it may be invalid
+ * @param index of the argument
+ */
+typedef void cli_complete(const cli_line *line, size_t index, cli_words *words);
+
 typedef struct cli_command {
     const char *name;      /* of one word or two, "schema export"; NULL ends a table */
     const char *arguments; /* as in usage: "CASE"; NULL: none */
@@ -92,6 +103,7 @@ typedef struct cli_command {
     const char *env_prefix;
     /** Arguments and values with "${...}" are taken: they are for another program. */
     bool takes_placeholders;
+    cli_complete *complete; /* NULL: as the name of the argument says */
     cli_command_run *run;
 } cli_command;
 
@@ -181,6 +193,31 @@ const void *cli_opened_file(const cli_line *line);
 /** The streams given to cli_main. */
 FILE *cli_out(const cli_line *line);
 FILE *cli_err(const cli_line *line);
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* clang-format off */
+/** The row of the command `completion` in a table of cli_command: it prints a script for a shell,
+ * which asks the program what the word under the cursor may be. That is made from the tables: names
+ * of commands and options, choices; files where the name of an argument or a value has FILE, PATH
+ * or INPUT in it, directories for DIR, CASE and OUTPUT. */
+#define CLI_COMPLETION_COMMAND                                                                     \
+    { .name = "completion", .arguments = "bash|zsh|fish", .arguments_min = 1,                      \
+      .arguments_max = CLI_WORDS_MAX, .summary = "print the completion of this program for a shell", \
+      .notes = cli_completion_notes, .takes_placeholders = true, .run = cli_completion }
+/* clang-format on */
+
+/** How many words of a line are completed. */
+#define CLI_WORDS_MAX 1000
+
+extern const char cli_completion_notes[];
+cli_command_run cli_completion;
+
+/** Offer a word where it begins with what is typed. @param about one line; NULL: nothing */
+void cli_offer(cli_words *words, const char *word, const char *about);
+
+/** Offer files, or only directories. */
+void cli_offer_files(cli_words *words, bool only_directories);
 
 /* ---- hints ----------------------------------------------------------------------------------- */
 

@@ -243,6 +243,15 @@ static mcp_status print_host(host_plan *plan, const host_kind *kind, const cli_l
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+void host_complete(const cli_line *line, size_t index, cli_words *words)
+{
+    (void)line;
+    if (index > 0)
+        cli_offer_files(words, false);
+    for (const host_kind *kind = host_kinds; kind->name && index == 0; kind++)
+        cli_offer(words, kind->name, kind->summary);
+}
+
 static void list_hosts(FILE *out)
 {
     for (const host_kind *kind = host_kinds; kind->name; kind++)

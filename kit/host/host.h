@@ -55,13 +55,15 @@ typedef struct host_server {
 /** The options of the command, and what help says after them. */
 extern const cli_option host_options[];
 extern const char host_notes[];
+cli_complete host_complete;
 
 /* clang-format off */
 /** The row of the command in a table of cli_command. */
 #define HOST_COMMAND(run_)                                                                         \
     { .name = "host", .arguments = "[HOST] [-- ARGS]", .arguments_max = 1 + HOST_ARGUMENTS_MAX,    \
       .summary = "print the settings of Claude Code, VS Code and other hosts for this server",     \
-      .notes = host_notes, .options = host_options, .takes_placeholders = true, .run = run_ }
+      .notes = host_notes, .options = host_options, .takes_placeholders = true,                    \
+      .complete = host_complete, .run = run_ }
 /* clang-format on */
 
 /** Run the command. @return the exit status */

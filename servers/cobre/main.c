@@ -187,6 +187,7 @@ static const cli_command commands[] = {
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
     HOST_COMMAND(cobre_command_host),
+    CLI_COMPLETION_COMMAND,
     { .name = "version",
       .summary = "show the version, the solver and the build",
       .options = answer_options,
@@ -202,6 +203,7 @@ static const cli_command serve_alone[] = {
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
     HOST_COMMAND(cobre_mcp_command_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 

@@ -266,6 +266,7 @@ static const cli_command commands[] = {
     { .name = "evidence key", .summary = "print the public key of the checkpoints",
       .options = key_options, .run = portarium_line_evidence_key },
     HOST_COMMAND(portarium_line_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 /* clang-format on */

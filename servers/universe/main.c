@@ -150,6 +150,7 @@ static const cli_command commands[] = {
       .summary = "write a universe's state as JSON",
       .notes = exit_notes,
       .options = export_options,
+      .complete = universe_complete_id,
       .run = universe_line_export },
     { .name = "import",
       .arguments = "FILE|-",
@@ -166,6 +167,7 @@ static const cli_command commands[] = {
       .summary = "make a state by the log again, write or check it",
       .notes = exit_notes,
       .options = replay_options,
+      .complete = universe_complete_id,
       .run = universe_line_replay },
     { .name = "list",
       .summary = "say which universes there are",
@@ -173,6 +175,7 @@ static const cli_command commands[] = {
       .options = list_options,
       .run = universe_line_list },
     HOST_COMMAND(universe_line_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 

@@ -130,6 +130,7 @@ const cli_command casparian_commands[] = {
     ARGUMENTS("lineage", "OUTPUT", 1, 1, "where a row comes from", casparian_lineage_options,
               casparian_command_lineage),
     HOST_COMMAND(casparian_command_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 /* clang-format on */
