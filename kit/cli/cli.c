@@ -31,7 +31,7 @@ static const cli_option *find_in(const cli_option *options, const char *name, si
     return NULL;
 }
 
-static const cli_option *find_option(const cli_line *line, const char *name, size_t length)
+const cli_option *cli_find_option(const cli_line *line, const char *name, size_t length)
 {
     const cli_option *found = NULL;
 
@@ -67,7 +67,7 @@ static bool is_first_word(const cli_program *program, const char *word)
     return false;
 }
 
-static bool is_single(const cli_program *program)
+bool cli_is_nameless(const cli_program *program)
 {
     return program->commands->name && program->commands->name[0] == '\0';
 }
@@ -247,6 +247,11 @@ static const char *placeholder_in(const char *text, int *length)
     return end ? begin : NULL;
 }
 
+static bool takes_placeholders(const cli_line *line)
+{
+    return line->is_incomplete || (line->command && line->command->takes_placeholders);
+}
+
 static int refuse_placeholder(const cli_line *line, const char *where, const char *name,
                               const char *placeholder, int length)
 {
@@ -262,7 +267,7 @@ static int check_value(const cli_line *line, const cli_option *option, const cha
     int length = 0;
     const char *placeholder = placeholder_in(text, &length);
 
-    if (placeholder)
+    if (placeholder && !takes_placeholders(line))
         return refuse_placeholder(line, where, name, placeholder, length);
     if (is_valid(option, text))
         return 0;
@@ -304,14 +309,14 @@ static int read_option(cli_line *line, int argc, char **argv, int *at)
     const char *name = argv[*at] + 2;
     const char *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const cli_option *option = find_option(line, name, length);
+    const cli_option *option = cli_find_option(line, name, length);
 
     if (!option)
         return refuse_option(line, name, length);
     return take_option(line, option, equals ? equals + 1 : NULL, argc, argv, at);
 }
 
-static const cli_option *find_letter(const cli_line *line, char letter)
+const cli_option *cli_find_letter(const cli_line *line, char letter)
 {
     const cli_option *tables[] = { line->command ? line->command->options : NULL,
                                    line->program->options };
@@ -327,7 +332,7 @@ static const cli_option *find_letter(const cli_line *line, char letter)
 static int read_letter(cli_line *line, int argc, char **argv, int *at)
 {
     const char *word = argv[*at];
-    const cli_option *option = find_letter(line, word[1]);
+    const cli_option *option = cli_find_letter(line, word[1]);
     bool has_more = word[2] != '\0';
 
     if (option && !(has_more && option->type == CLI_FLAG))
@@ -337,8 +342,7 @@ static int read_letter(cli_line *line, int argc, char **argv, int *at)
     return CLI_USAGE;
 }
 
-/* Whether the word makes a command of two of the one that has just been read. */
-static bool extends_command(const cli_line *line, const char *word)
+bool cli_is_extensible(const cli_line *line)
 {
     const cli_option *own = line->command->options;
 
@@ -346,14 +350,28 @@ static bool extends_command(const cli_line *line, const char *word)
         for (const cli_option *option = own; option && option->name; option++)
             if (line->values[i].option == option)
                 return false;
-    return line->argument_count == 0 && find_command(line->program, line->command->name, word);
+    return line->argument_count == 0;
 }
 
-/* The command's name where it is not read yet, else an argument. */
-static int read_word(cli_line *line, const char *word)
+/* The command that the word makes of the one that has just been read: one of two words, or another
+ * than the one without a name. NULL: it is an argument. */
+static const cli_command *extended_command(const cli_line *line, const char *word)
+{
+    const char *name = line->command->name;
+
+    if (!word[0] || !cli_is_extensible(line))
+        return NULL;
+    return find_command(line->program, name[0] ? name : NULL, word);
+}
+
+/* The command's name where it is not read yet, else an argument; after "--" it is no second word of
+ * a name. */
+static int read_word(cli_line *line, const char *word, bool only_words)
 {
     int length = 0;
     const char *placeholder = placeholder_in(word, &length);
+    const cli_command *extended = line->command && !only_words ? extended_command(line, word)
+                                                               : NULL;
 
     if (!line->command) {
         line->command = find_command(line->program, line->first_word, word);
@@ -363,11 +381,11 @@ static int read_word(cli_line *line, const char *word)
             return refuse_command(line, word);
         return 0;
     }
-    if (extends_command(line, word)) {
-        line->command = find_command(line->program, line->command->name, word);
+    if (extended) {
+        line->command = extended;
         return 0;
     }
-    if (placeholder)
+    if (placeholder && !takes_placeholders(line))
         return refuse_placeholder(line, "",
                                   line->command->arguments ? line->command->arguments : "",
                                   placeholder, length);
@@ -375,13 +393,12 @@ static int read_word(cli_line *line, const char *word)
     return 0;
 }
 
-/* 0 to continue, CLI_USAGE, or CLI_DONE after help or version. */
-static int read_word_or_option(cli_line *line, int argc, char **argv, int *at, bool *only_words)
+int cli_read(cli_line *line, int argc, char **argv, int *at, bool *only_words)
 {
     const char *word = argv[*at];
 
     if (*only_words || word[0] != '-' || word[1] == '\0')
-        return read_word(line, word);
+        return read_word(line, word, *only_words);
     if (strcmp(word, "--") == 0) {
         *only_words = true;
         return 0;
@@ -390,7 +407,7 @@ static int read_word_or_option(cli_line *line, int argc, char **argv, int *at, b
         cli_print_help(line, line->out);
         return CLI_DONE;
     }
-    if (strcmp(word, "--version") == 0 && !find_option(line, "version", strlen("version"))) {
+    if (strcmp(word, "--version") == 0 && !cli_find_option(line, "version", strlen("version"))) {
         fprintf(line->out, "%s %s\n", line->program->name, line->program->version);
         return CLI_DONE;
     }
@@ -494,7 +511,7 @@ static int check_file(const cli_line *line)
 static int open_file(cli_line *line)
 {
     const cli_file *file = line->program->file;
-    const cli_option *option = file ? find_option(line, "config", strlen("config")) : NULL;
+    const cli_option *option = file ? cli_find_option(line, "config", strlen("config")) : NULL;
     const char *path = option ? cli_string(line, "config") : NULL;
     mcp_error err = MCP_ERROR_INIT;
 
@@ -515,7 +532,7 @@ static int read_line(cli_line *line, int argc, char **argv)
     int status = 0;
 
     for (int at = 1; at < argc && status == 0; at++)
-        status = read_word_or_option(line, argc, argv, &at, &only_words);
+        status = cli_read(line, argc, argv, &at, &only_words);
     if (status != 0)
         return status;
     if (!line->command && line->first_word)
@@ -574,7 +591,7 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
     int status = 1;
 
     hold_standard_descriptors();
-    if (is_single(program))
+    if (cli_is_nameless(program))
         line.command = program->commands;
     line.arguments = mcp_alloc_zeroed(words, sizeof *line.arguments);
     line.values = mcp_alloc_zeroed(words, sizeof *line.values);
@@ -608,7 +625,7 @@ static const char *given_text(const cli_line *line, const cli_option *option)
 
 const char *cli_string(const cli_line *line, const char *name)
 {
-    const cli_option *option = find_option(line, name, strlen(name));
+    const cli_option *option = cli_find_option(line, name, strlen(name));
     const char *text = option ? given_text(line, option) : NULL;
 
     if (!option || text)
@@ -621,7 +638,7 @@ const char *cli_string(const cli_line *line, const char *name)
 
 const char *cli_item(const cli_line *line, const char *name, size_t index)
 {
-    const cli_option *option = find_option(line, name, strlen(name));
+    const cli_option *option = cli_find_option(line, name, strlen(name));
 
     if (!option || !given_text(line, option))
         return index == 0 ? cli_string(line, name) : NULL;
@@ -641,7 +658,7 @@ bool cli_flag(const cli_line *line, const char *name)
 
 int64_t cli_int(const cli_line *line, const char *name, int64_t fallback)
 {
-    const cli_option *option = find_option(line, name, strlen(name));
+    const cli_option *option = cli_find_option(line, name, strlen(name));
     const char *text = cli_string(line, name);
     int64_t number = fallback;
 
@@ -650,14 +667,14 @@ int64_t cli_int(const cli_line *line, const char *name, int64_t fallback)
 
 bool cli_given(const cli_line *line, const char *name)
 {
-    const cli_option *option = find_option(line, name, strlen(name));
+    const cli_option *option = cli_find_option(line, name, strlen(name));
 
     return option && given_text(line, option);
 }
 
 bool cli_has(const cli_line *line, const char *name)
 {
-    return find_option(line, name, strlen(name)) != NULL;
+    return cli_find_option(line, name, strlen(name)) != NULL;
 }
 
 const void *cli_opened_file(const cli_line *line)

@@ -28,7 +28,10 @@
  * that option).
  *
  * The first word of commands of two lists them. Where it is a command itself, the word right after
- * it is the second one if there is such a command; as an argument it is written "./WORD".
+ * it is the second one if there is such a command; as an argument it is written "./WORD", or
+ * behind "--". Likewise
+ * a program whose first command has an empty name, which is then the command without a name, may
+ * have others: "prog DIR" and "prog version".
  *
  * A value is that of the line, else of the environment, else of the program's file.
  *
@@ -77,6 +80,17 @@ typedef struct cli_line cli_line;
 /** Runs a command and gives the exit status. `line` is valid until it returns. */
 typedef int cli_command_run(const cli_line *line, void *data);
 
+/** The words that a shell could complete to. */
+typedef struct cli_words cli_words;
+
+/**
+ * Offers what an argument may be: cli_offer, cli_offer_files.
+ *
+ * @param line  what is typed before the argument; some of it may be invalid
+ * @param index of the argument
+ */
+typedef void cli_complete(const cli_line *line, size_t index, cli_words *words);
+
 typedef struct cli_command {
     const char *name;      /* of one word or two, "schema export"; NULL ends a table */
     const char *arguments; /* as in usage: "CASE"; NULL: none */
@@ -87,6 +101,9 @@ typedef struct cli_command {
     /** Begins the variable of each option without `env`: "COBRE_MCP_" gives --allow-write the
      * variable COBRE_MCP_ALLOW_WRITE. NULL: those options have none. */
     const char *env_prefix;
+    /** Arguments and values with "${...}" are taken: they are for another program. */
+    bool takes_placeholders;
+    cli_complete *complete; /* NULL: as the name of the argument says */
     cli_command_run *run;
 } cli_command;
 
@@ -123,7 +140,7 @@ struct cli_program {
     const char *summary;         /* one line */
     const char *notes;           /* text at the end of help; NULL: none */
     const cli_option *options;   /* for every command; NULL: none */
-    const cli_command *commands; /* when the first has an empty name, it is the whole program */
+    const cli_command *commands; /* when the first has an empty name, it needs no name */
     /** Reads the file that the option `config` names, of commands that have one. NULL: nothing. */
     const cli_file *file;
     /** Printed as a line of `out` when a line with --json is invalid. NULL: nothing. */
@@ -176,6 +193,31 @@ const void *cli_opened_file(const cli_line *line);
 /** The streams given to cli_main. */
 FILE *cli_out(const cli_line *line);
 FILE *cli_err(const cli_line *line);
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* clang-format off */
+/** The row of the command `completion` in a table of cli_command: it prints a script for a shell,
+ * which asks the program what the word under the cursor may be. That is made from the tables: names
+ * of commands and options, choices; files where the name of an argument or a value has FILE, PATH
+ * or INPUT in it, directories for DIR, CASE and OUTPUT. */
+#define CLI_COMPLETION_COMMAND                                                                     \
+    { .name = "completion", .arguments = "bash|zsh|fish", .arguments_min = 1,                      \
+      .arguments_max = CLI_WORDS_MAX, .summary = "print the completion of this program for a shell", \
+      .notes = cli_completion_notes, .takes_placeholders = true, .run = cli_completion }
+/* clang-format on */
+
+/** How many words of a line are completed. */
+#define CLI_WORDS_MAX 1000
+
+extern const char cli_completion_notes[];
+cli_command_run cli_completion;
+
+/** Offer a word where it begins with what is typed. @param about one line; NULL: nothing */
+void cli_offer(cli_words *words, const char *word, const char *about);
+
+/** Offer files, or only directories. */
+void cli_offer_files(cli_words *words, bool only_directories);
 
 /* ---- hints ----------------------------------------------------------------------------------- */
 

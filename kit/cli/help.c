@@ -138,6 +138,8 @@ static void print_options(const cli_line *line, FILE *stream)
 
 static bool is_listed(const cli_line *line, const cli_command *command)
 {
+    if (!command->name[0])
+        return false;
     return !line->first_word || cli_begins_with_word(command, line->first_word);
 }
 
@@ -183,7 +185,7 @@ void cli_print_help(const cli_line *line, FILE *stream)
     const char *notes = named ? command->notes : program->notes;
 
     print_usage(line, stream);
-    if (!command)
+    if (!command || (!named && command[1].name))
         cli_print_commands(line, stream);
     print_options(line, stream);
     if (notes)

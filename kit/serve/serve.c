@@ -18,28 +18,33 @@ const char *const serve_tool_names[] = { "canonical", "safe", "auto", NULL };
 const char *const serve_revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
                                         "2025-11-25", "2026-07-28", NULL };
 
-/* The directories of --allowed-dirs, between commas; without the flag those of its variable,
- * between colons; without both the current one. A flag that names none is an error, and does not
- * select the current directory. */
+/* The arguments and the directories of --allowed-dirs, between commas; without both those of its
+ * variable, between colons; without that too the current one. A flag that names none is an error,
+ * and does not select the current directory. */
 static mcp_status open_guard(serve_setup *setup, mcp_error *err)
 {
-    const char *roots[SERVE_DIRS_MAX];
+    const char *roots[SERVE_DIRS_MAX + 1];
     size_t count = 0;
-    const char *given = cli_string(setup->line, "allowed-dirs");
-    const char *separator = cli_given(setup->line, "allowed-dirs") ? "," : ":";
-    char *list = mcp_arena_strdup(setup->arena, given ? given : ".");
+    const cli_line *line = setup->line;
+    bool is_given = cli_given(line, "allowed-dirs");
+    const char *text = cli_string(line, "allowed-dirs");
 
+    while (count <= SERVE_DIRS_MAX && cli_argument(line, count)) {
+        roots[count] = cli_argument(line, count);
+        count++;
+    }
+    if (count > 0 && !is_given)
+        text = "";
+    char *list = mcp_arena_strdup(setup->arena, text ? text : ".");
     if (!list)
         return mcp_error_set(err, MCP_E_NOMEM, "out of memory");
-    while (list) {
-        const char *root = strsep(&list, separator);
-        if (!*root)
-            continue;
-        if (count == SERVE_DIRS_MAX)
-            return mcp_error_set(err, MCP_E_LIMIT, "more than %d allowed directories",
-                                 SERVE_DIRS_MAX);
-        roots[count++] = root;
+    while (list && count <= SERVE_DIRS_MAX) {
+        const char *root = strsep(&list, is_given ? "," : ":");
+        if (*root)
+            roots[count++] = root;
     }
+    if (count > SERVE_DIRS_MAX)
+        return mcp_error_set(err, MCP_E_LIMIT, "more than %d allowed directories", SERVE_DIRS_MAX);
     return guard_new(&setup->guard, roots, count, err);
 }
 

@@ -36,7 +36,7 @@
 /** How many names a list on the line may have, "a.example,b.example". */
 #define SERVE_NAMES_MAX 64
 
-/** How many directories --allowed-dirs may have. */
+/** How many directories clients may name at most. */
 #define SERVE_DIRS_MAX 256
 
 /** Choices of the flags below. */
@@ -119,10 +119,12 @@ extern const char *const serve_revisions[];
 #define SERVE_OPTION_ALLOW_WRITE(help_)                                                            \
     { .name = "allow-write", .type = CLI_FLAG, .help = help_ }
 
-/** The flag of a server whose clients name files and directories. */
+/** The flag of a server whose clients name files and directories. The arguments of its command are
+ * such directories too: SERVE_ARGUMENTS_DIRS is a part of its row. */
 #define SERVE_OPTION_ALLOWED_DIRS                                                                  \
     { .name = "allowed-dirs", .type = CLI_STRING, .argument = "A,B",                               \
-      .help = "directories that clients may name" }
+      .help = "directories that clients may name, as DIR" }
+#define SERVE_ARGUMENTS_DIRS .arguments = "[DIR...]", .arguments_max = SERVE_DIRS_MAX
 /* clang-format on */
 
 /* ---- a server -------------------------------------------------------------------------------- */

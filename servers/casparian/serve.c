@@ -26,7 +26,8 @@ static const char *const profile_choices[] = { "default", "readonly", "full", NU
 /* clang-format off */
 const cli_option casparian_serve_options[] = {
     { .name = "allow-path", .letter = 'p', .type = CLI_STRING, .argument = "DIR", .many = true,
-      .help = "a directory that the client may name; may be repeated (default: the current one)" },
+      .help = "a directory that the client may name, as DIR; may be repeated (default: the current "
+              "one)" },
     { .name = "allow-broad-root", .type = CLI_FLAG,
       .help = "let such a directory be / or the whole home of the user" },
     { .name = "max-output-bytes", .type = CLI_INT, .argument = "N", .min = 1024, .max = 16777216,

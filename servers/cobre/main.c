@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "host/host.h"
 #include "run/run.h"
 #include "serve/serve.h"
 #include "shell/commands.h"
@@ -106,8 +107,8 @@ static const char export_notes[] =
     "folder of the simulation.";
 
 static const char serve_notes[] =
-    "Clients may name the allowed directories and everything below them: those of the\n"
-    "option, between commas, else those of its variable, between colons, else the\n"
+    "Clients may name the allowed directories and everything below them: each DIR and those\n"
+    "of the option, between commas, else those of its variable, between colons, else the\n"
     "current directory. Hosts that refuse a slash in the name of a tool need\n"
     "--tool-names=safe: cobre_run instead of cobre/run.";
 
@@ -179,11 +180,14 @@ static const cli_command commands[] = {
       .options = schema_options,
       .run = cobre_command_schema_export },
     { .name = "serve",
+      SERVE_ARGUMENTS_DIRS,
       .summary = "serve MCP clients (the same as cobre-mcp)",
       .notes = serve_notes,
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
+    HOST_COMMAND(cobre_command_host),
+    CLI_COMPLETION_COMMAND,
     { .name = "version",
       .summary = "show the version, the solver and the build",
       .options = answer_options,
@@ -193,10 +197,13 @@ static const cli_command commands[] = {
 
 static const cli_command serve_alone[] = {
     { .name = "",
+      SERVE_ARGUMENTS_DIRS,
       .summary = "serve MCP clients",
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
+    HOST_COMMAND(cobre_mcp_command_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 

@@ -3,6 +3,7 @@
  */
 #include "commands/plane_commands.h"
 #include "config/command_line.h"
+#include "host/host.h"
 #include "serve/serve.h"
 #include "shell/line.h"
 
@@ -264,6 +265,8 @@ static const cli_command commands[] = {
       .options = export_options, .run = portarium_line_evidence_export },
     { .name = "evidence key", .summary = "print the public key of the checkpoints",
       .options = key_options, .run = portarium_line_evidence_key },
+    HOST_COMMAND(portarium_line_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 /* clang-format on */

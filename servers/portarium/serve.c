@@ -16,7 +16,7 @@
 #include "gateway/actors.h"
 #include "gateway/app.h"
 #include "gateway/claims.h"
-#include "gateway/local.h"
+#include "local/local.h"
 #include "mcp/clock.h"
 #include "proxy.h"
 #include "rest/rest.h"
@@ -143,7 +143,7 @@ static mcp_status fill_local(portarium_app *app, mcp_arena *arena, mcp_error *er
     const char *token = token_of_user();
     app->has_local = true;
     app->local = (portarium_actor){ .subject = mcp_arena_printf(arena, "local:%s",
-                                                                portarium_local_user()),
+                                                                local_user()),
                                     .roles = PORTARIUM_ROLE(OPERATOR) };
     if (!token)
         return app->local.subject ? MCP_OK
@@ -160,7 +160,7 @@ static mcp_status url_of(const char **out, const serve_setup *setup, mcp_error *
     if (*out)
         return MCP_OK;
     if (is_stdio(setup->line))
-        return portarium_local_database(out, setup->arena, err);
+        return local_database(out, "portarium.db", setup->arena, err);
     *out = "sqlite:portarium.db";
     return MCP_OK;
 }

@@ -2,6 +2,7 @@
  * main.c - the program universe: its table of commands.
  */
 #include "gateway/log.h"
+#include "host/host.h"
 #include "serve/serve.h"
 #include "shell/line.h"
 #include "shell/open.h"
@@ -126,7 +127,8 @@ static const char exit_notes[] =
 static const char serve_notes[] =
     "The page is http://HOST:PORT/, MCP is at /mcp, REST at /universes.\n\n"
     "Without --db the variables DB_PROVIDER (sqlite, postgres, memory, noop) and\n"
-    "DATABASE_URL say which database. AUTH_TOKEN and AUTH_TOKENS (several, between\n"
+    "DATABASE_URL say which database; without them it is sqlite:universe.db, over stdio\n"
+    "$XDG_STATE_HOME/causeway/universe.db (~/.local/state/...). AUTH_TOKEN and AUTH_TOKENS (several, between\n"
     "commas) are bearer tokens in clear, in addition to --tokens.";
 
 static const cli_command commands[] = {
@@ -148,6 +150,7 @@ static const cli_command commands[] = {
       .summary = "write a universe's state as JSON",
       .notes = exit_notes,
       .options = export_options,
+      .complete = universe_complete_id,
       .run = universe_line_export },
     { .name = "import",
       .arguments = "FILE|-",
@@ -164,12 +167,15 @@ static const cli_command commands[] = {
       .summary = "make a state by the log again, write or check it",
       .notes = exit_notes,
       .options = replay_options,
+      .complete = universe_complete_id,
       .run = universe_line_replay },
     { .name = "list",
       .summary = "say which universes there are",
       .notes = exit_notes,
       .options = list_options,
       .run = universe_line_list },
+    HOST_COMMAND(universe_line_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 

@@ -9,6 +9,7 @@
 #include "features/resources.h"
 #include "features/tools.h"
 #include "gateway/app.h"
+#include "local/local.h"
 #include "mcp/clock.h"
 #include "notifications.h"
 #include "rest/rest.h"
@@ -48,6 +49,20 @@ static void fill_limits(serve_setup *setup)
     setup->http.limits.session_idle_ms = cli_int(setup->line, "session-idle-ms", 0);
 }
 
+/* Hosts start servers in "/", so a server over stdio has no database in the current folder. */
+static mcp_status choose_database(universe_opening *how, const serve_setup *setup, mcp_error *err)
+{
+    bool is_stdio = strcmp(cli_string(setup->line, "transport"), "stdio") == 0;
+    mcp_status st = universe_database_url(&how->url, setup->line, err);
+    if (st != MCP_OK || how->url || !is_stdio)
+        return st;
+    st = local_database(&how->url, "universe.db", setup->arena, err);
+    if (st == MCP_OK)
+        mcp_log_write(&how->database_log, MCP_LOG_INFO, "the database is %s; --db names another",
+                      how->url);
+    return st;
+}
+
 static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
 {
     struct running *self = data;
@@ -62,6 +77,8 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
     self->app.rules = how.rules;
     if (st == MCP_OK && cli_flag(setup->line, "strict-schema"))
         st = universe_files_strict_arguments(&setup->features.files, setup->arena, err);
+    if (st == MCP_OK)
+        st = choose_database(&how, setup, err);
     return st == MCP_OK ? universe_open(&self->database, &self->app.service, setup->line, &how, err)
                         : st;
 }

@@ -143,3 +143,21 @@ test('[audit] files from the second on are compressed, and verify and tail read 
     assert.equal(damaged.status, FAILED, damaged.err);
     assert.match(damaged.out, /\.3\.gz:\d+: it and what follows cannot be read$/m);
 });
+
+describe('the directories that a client may name', () => {
+    test('are the arguments together with --allow-path, before those of the file', async () => {
+        const folders = ['argument', 'flag', 'file', 'other'].map((name) => path.join(self.top, name));
+        for (const folder of folders) {
+            fs.mkdirSync(folder);
+            fs.writeFileSync(path.join(folder, 'a.txt'), 'x\n');
+        }
+        const [argument, flag, file, other] = folders;
+        configure(`[mcp]\nallowed_paths = ["${file}"]\n`);
+        const server = await serve(self, [argument, `--allow-path=${flag}`]);
+        for (const folder of [argument, flag, self.dir])
+            await server.ask('scan', { path: folder });
+        for (const folder of [file, other])
+            assert.equal((await server.refuse('scan', { path: folder })).code, 'path_not_allowed');
+        await server.close();
+    });
+});

@@ -450,3 +450,41 @@ test('the demo of the README runs', () => {
     /* 60 degrees of a circle of 50 */
     assert.match(done.stdout, /earth is at 25\.00, 0\.00, 43\.30/);
 });
+
+describe('a server over stdio without --db', () => {
+    const hello = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } })}\n`;
+    const stdio = (env) => run(['serve', '--transport', 'stdio'], { env, cwd: '/', input: hello });
+
+    test('has its database in the state of the user, and says where', () => {
+        const home = path.join(dir, 'home'), state = path.join(dir, 'state');
+        fs.mkdirSync(home);
+        for (const [env, place] of [[{ HOME: home, XDG_STATE_HOME: '' }, path.join(home, '.local', 'state')],
+            [{ HOME: home, XDG_STATE_HOME: state }, state], [{ HOME: '', XDG_STATE_HOME: state }, state]]) {
+            const { status, stdout, stderr } = stdio(env);
+            assert.equal(status, 0, stderr);
+            assert.equal(JSON.parse(stdout).result.serverInfo.name, 'universe');
+            const file = path.join(place, 'causeway', 'universe.db');
+            assert.match(stderr, new RegExp(`the database is sqlite:${file}`));
+            assert.ok(fs.existsSync(file));
+            assert.equal(fs.statSync(path.dirname(file)).mode & 0o777, 0o700);
+        }
+    });
+
+    test('names the way out where the user has none', () => {
+        const { status, stdout, stderr } = stdio({ HOME: '', XDG_STATE_HOME: '' });
+        assert.equal(status, 2);
+        assert.equal(stdout, '');
+        assert.match(stderr, /neither HOME nor XDG_STATE_HOME is set; set one, or --db sqlite:\/PATH\/universe\.db/);
+        assert.equal(fs.existsSync('/universe.db'), false);
+    });
+
+    test('has the one that is named otherwise', () => {
+        const file = path.join(dir, 'named.db');
+        for (const env of [{ UNIVERSE_DB: `sqlite:${file}` }, { DATABASE_URL: `sqlite:${file}` }, { DB_PROVIDER: 'memory' }]) {
+            const { status, stderr } = stdio({ HOME: '', XDG_STATE_HOME: '', ...env });
+            assert.equal(status, 0, stderr);
+        }
+        assert.ok(fs.existsSync(file));
+    });
+});

@@ -87,6 +87,8 @@ const ROOMS = {
   "kit/page": { rooms: ["public"] },
   "kit/thread": {},
   "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard"] },
+  "kit/local": {},
+  "kit/host": { rooms: ["kit/cli", "kit/serve", "kit/keys"] },
   "kit/proc": { libraries: ["seccomp"] },
   "servers/cobre/findings": { rooms: [] },
   "servers/cobre/case": { rooms: cobre("findings") },

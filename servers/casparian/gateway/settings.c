@@ -213,31 +213,34 @@ static mcp_status fill_trust(struct whole *self, mcp_error *err)
     return MCP_OK;
 }
 
-/* --allow-path, else the file's, else the current folder. */
+/* The arguments and --allow-path, else the file's, else the current folder. */
 static mcp_status fill_paths(struct whole *self, mcp_error *err)
 {
     static const char *const current[] = { "." };
     casparian_mcp_settings *mcp = &self->config.mcp;
     const cli_line *line = self->line;
-    size_t given = 0;
+    bool is_serve = line && cli_has(line, "allow-path");
+    size_t arguments = is_serve ? cli_argument_count(line) : 0, given = 0;
     mcp->allowed_paths = current;
     mcp->allowed_path_count = 1;
-    if (!line || !cli_has(line, "allow-path") || !cli_given(line, "allow-path")) {
+    if (!is_serve || (arguments == 0 && !cli_given(line, "allow-path"))) {
         mcp_status st = named_list(&mcp->allowed_paths, &mcp->allowed_path_count, self,
                                    "mcp.allowed_paths", err);
         if (st == MCP_OK && mcp->allowed_path_count == 0)
             return config_refuse(self->file, "mcp.allowed_paths", err, "names no directory");
         return st;
     }
-    while (cli_item(line, "allow-path", given))
+    while (cli_given(line, "allow-path") && cli_item(line, "allow-path", given))
         given++;
-    const char **paths = mcp_arena_array(self->arena, given, sizeof *paths);
+    const char **paths = mcp_arena_array(self->arena, arguments + given, sizeof *paths);
     if (!paths)
         return no_memory(err);
+    for (size_t i = 0; i < arguments; i++)
+        paths[i] = cli_argument(line, i);
     for (size_t i = 0; i < given; i++)
-        paths[i] = cli_item(line, "allow-path", i);
+        paths[arguments + i] = cli_item(line, "allow-path", i);
     mcp->allowed_paths = paths;
-    mcp->allowed_path_count = given;
+    mcp->allowed_path_count = arguments + given;
     return MCP_OK;
 }
 

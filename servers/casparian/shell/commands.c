@@ -3,6 +3,9 @@
  */
 #include "shell/commands.h"
 
+#include "host/host.h"
+#include "serve/serve.h"
+
 const char casparian_exit_notes[] =
     "Exit status: 0 done; 1 it failed; 2 the command line; 3 the environment (the home, the\n"
     "state, libduckdb); 4 not found; 5 refused by a rule (a path, trust, an approval).";
@@ -28,8 +31,8 @@ const cli_option casparian_common_options[] = {
       .summary = summary_, .notes = casparian_exit_notes, .options = options_, .run = run_ }
 
 const cli_command casparian_commands[] = {
-    COMMAND("mcp serve", "serve the tools to an MCP client", casparian_serve_options,
-            casparian_command_serve),
+    ARGUMENTS("mcp serve", "[DIR...]", 0, SERVE_DIRS_MAX, "serve the tools to an MCP client",
+              casparian_serve_options, casparian_command_serve),
     COMMAND("approvals list", "the requests that wait for a person", casparian_approvals_list_options,
             casparian_command_approvals_list),
     ARGUMENTS("approvals show", "ID", 1, 1, "everything that a request binds", NULL,
@@ -126,6 +129,8 @@ const cli_command casparian_commands[] = {
               casparian_command_verify),
     ARGUMENTS("lineage", "OUTPUT", 1, 1, "where a row comes from", casparian_lineage_options,
               casparian_command_lineage),
+    HOST_COMMAND(casparian_command_host),
+    CLI_COMPLETION_COMMAND,
     { 0 },
 };
 /* clang-format on */

@@ -20,6 +20,9 @@ extern const char casparian_exit_notes[];
 extern const cli_option casparian_serve_options[];
 cli_command_run casparian_command_serve;
 
+/** hosted.c: host */
+cli_command_run casparian_command_host;
+
 /** approvals.c: approvals list, show, approve, reject; mcp list, mcp approve */
 extern const cli_option casparian_approvals_list_options[];
 cli_command_run casparian_command_approvals_list;

@@ -69,5 +69,7 @@ cli_command_run cobre_command_export;
 cli_command_run cobre_command_schema_export;
 cli_command_run cobre_command_version;
 cli_command_run cobre_command_serve;
+cli_command_run cobre_command_host;     /* hosted.c */
+cli_command_run cobre_mcp_command_host; /* of the program cobre-mcp */
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "commands/show/text.h"
 #include "gateway/actors.h"
-#include "gateway/local.h"
+#include "local/local.h"
 #include "mcp/clock.h"
 #include "mcp/random.h"
 #include "serve/serve.h"
@@ -57,7 +57,7 @@ static mcp_status name_actor(portarium_link *self, mcp_error *err)
     portarium_app app = { .plane = self->plane };
     const char *token = token_of_user();
     self->actor = (portarium_actor){ .subject = mcp_arena_printf(self->arena, "local:%s",
-                                                                 portarium_local_user()),
+                                                                 local_user()),
                                      .roles = PORTARIUM_ROLE(ADMIN) };
     if (!token)
         return self->actor.subject ? MCP_OK

@@ -31,6 +31,9 @@ int portarium_line_mcp(const cli_line *line, void *data);
 /** portarium gate */
 int portarium_line_gate(const cli_line *line, void *data);
 
+/** portarium host, hosted.c */
+int portarium_line_host(const cli_line *line, void *data);
+
 /** portarium admin apply FILE */
 int portarium_line_apply(const cli_line *line, void *data);
 

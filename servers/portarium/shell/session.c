@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gateway/app.h"
-#include "gateway/local.h"
+#include "local/local.h"
 
 enum { ARENA_MAX = 256 << 20 };
 
@@ -30,7 +30,7 @@ mcp_status portarium_session_open_at(portarium_session *out, const cli_line *lin
     if (!out->arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the command");
     out->actor = (portarium_actor){ .subject = mcp_arena_printf(out->arena, "local:%s",
-                                                                portarium_local_user()),
+                                                                local_user()),
                                     .roles = PORTARIUM_ROLE(ADMIN) };
     mcp_status st = portarium_plane_open(&out->plane, &options, err);
     if (st != MCP_OK)

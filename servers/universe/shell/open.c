@@ -37,7 +37,7 @@ static mcp_status url_of_provider(const char **out, const char *provider, const 
         return MCP_OK;
     }
     if (strcmp(provider, "sqlite") == 0) {
-        *out = url && begins(url, "sqlite:") ? url : STANDARD_URL;
+        *out = url && begins(url, "sqlite:") ? url : NULL;
         return MCP_OK;
     }
     if (strcmp(provider, "postgres") != 0)
@@ -58,7 +58,7 @@ mcp_status universe_database_url(const char **out, const cli_line *line, mcp_err
 
     if (!given && provider)
         return url_of_provider(out, provider, url, err);
-    *out = given ? given : url ? url : STANDARD_URL;
+    *out = given ? given : url;
     return MCP_OK;
 }
 
@@ -82,10 +82,10 @@ mcp_status universe_open(db **database, universe_service **service, const cli_li
     const db_options how_db = { .read_only = how->read_only,
                                 .relaxed = cli_flag(line, "relaxed"),
                                 .log = how->database_log };
-    const char *url = NULL;
-    mcp_status st = universe_database_url(&url, line, err);
+    const char *url = how->url;
+    mcp_status st = url ? MCP_OK : universe_database_url(&url, line, err);
     if (st == MCP_OK)
-        st = db_open(database, url, &how_db, err);
+        st = db_open(database, url ? url : STANDARD_URL, &how_db, err);
     if (st != MCP_OK)
         return st;
     const universe_service_options options = {

@@ -16,8 +16,9 @@
 /* clang-format on */
 
 /**
- * The database's URL: --db, else what DB_PROVIDER and DATABASE_URL say, else sqlite:universe.db.
+ * The database's URL: --db, else what DB_PROVIDER and DATABASE_URL say.
  *
+ * @param out NULL: none is named
  * @return MCP_OK; MCP_E_PARAMS: an unknown provider, or one that its URL does not belong to
  */
 mcp_status universe_database_url(const char **out, const cli_line *line, mcp_error *err);
@@ -33,6 +34,7 @@ mcp_status universe_rules_read(universe_rules *out, const cli_line *line, mcp_er
 typedef struct universe_opening {
     universe_rules rules; /* of what is accepted */
     bool read_only;       /* the database must exist, and nothing is changed */
+    const char *url;      /* NULL: that of the line, else sqlite:universe.db */
     mcp_log database_log, service_log;
 } universe_opening;
 

@@ -125,6 +125,26 @@ int universe_line_list(const cli_line *line, void *data)
     return universe_work_end(&work, line, st);
 }
 
+void universe_complete_id(const cli_line *line, size_t index, cli_words *words)
+{
+    const universe_rules rules = { 0 };
+    struct listed *pages = NULL;
+    universe_work work;
+    size_t total = 0;
+
+    if (index > 0) {
+        cli_offer_files(words, false);
+        return;
+    }
+    mcp_status st = universe_work_begin(&work, line, &rules, true);
+    if (st == MCP_OK)
+        st = read_pages(&pages, &total, &work);
+    for (const struct listed *page = st == MCP_OK ? pages : NULL; page; page = page->next)
+        for (size_t i = 0; i < page->count; i++)
+            cli_offer(words, page->records[i].id, page->records[i].name);
+    (void)universe_work_end(&work, line, st);
+}
+
 /* ---- export ---------------------------------------------------------------------------------- */
 
 static mcp_status look(universe_version *out, universe_work *work, const char *id, int64_t version)

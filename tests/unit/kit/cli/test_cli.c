@@ -273,6 +273,72 @@ static void placeholders_are_refused(void **state)
     assert_int_equal(RUN("run", "a", "--output", "a${b"), 7);
 }
 
+/* The arguments of a command may be for another program, which fills them in. */
+static void placeholders_may_be_taken(void **state)
+{
+    const cli_command taking[] = { { .name = "run",
+                                     .arguments_max = 2,
+                                     .options = run_options,
+                                     .takes_placeholders = true,
+                                     .run = show },
+                                   { 0 } };
+    const cli_program host = { .name = "prog",
+                               .version = "1",
+                               .summary = "s",
+                               .options = shared_options,
+                               .commands = taking };
+    const char *const words[] = { "run", "--output=${a}", "${b}", NULL };
+
+    (void)state;
+    assert_int_equal(run_program(&host, words), 7);
+    assert_string_equal(seen.text, "case=${b} n=1 out=${a} threads=1 json=0 mode=fast color=auto");
+}
+
+/* A command without a name may have others: the word right after the program's name is one of
+ * them, or an argument. */
+static void a_nameless_command_may_have_others(void **state)
+{
+    const cli_command several[] = {
+        { .name = "",
+          .arguments = "[DIR...]",
+          .arguments_max = 3,
+          .summary = "serves",
+          .options = run_options,
+          .run = show },
+        { .name = "validate",
+          .arguments = "CASE",
+          .arguments_max = 1,
+          .summary = "check",
+          .run = show },
+        { 0 },
+    };
+    const cli_program both = { .name = "prog",
+                               .version = "1",
+                               .summary = "s",
+                               .options = shared_options,
+                               .commands = several };
+
+    (void)state;
+    assert_int_equal(run_program(&both, (const char *const[]){ "a", "b", "--json", NULL }), 7);
+    assert_string_equal(seen.text, "case=a n=2 out=- threads=1 json=1 mode=fast color=auto");
+    assert_int_equal(run_program(&both, (const char *const[]){ "validate", "a", NULL }), 7);
+    assert_string_equal(seen.text, "case=a n=1 out=- threads=-1 json=0 mode=- color=auto");
+    refused(run_program(&both, (const char *const[]){ "validate", "a", "b", NULL }),
+            "unexpected argument 'b'");
+    assert_int_equal(run_program(&both, (const char *const[]){ "a", "validate", NULL }), 7);
+    assert_int_equal(run_program(&both, (const char *const[]){ "--json", "validate", NULL }), 7);
+    assert_string_equal(seen.text, "case=validate n=1 out=- threads=1 json=1 mode=fast color=auto");
+    assert_int_equal(run_program(&both, (const char *const[]){ "--", "validate", NULL }), 7);
+    assert_string_equal(seen.text, "case=validate n=1 out=- threads=1 json=0 mode=fast color=auto");
+    assert_int_equal(run_program(&both, (const char *const[]){ "", NULL }), 7);
+    assert_string_equal(seen.text, "case= n=1 out=- threads=1 json=0 mode=fast color=auto");
+    assert_int_equal(run_program(&both, (const char *const[]){ "--help", NULL }), 0);
+    assert_non_null(strstr(out_text, "Usage: prog [OPTIONS] [DIR...]"));
+    assert_non_null(strstr(out_text, "Commands:\n  validate  check\n"));
+    assert_int_equal(run_program(&both, (const char *const[]){ "validate", "--help", NULL }), 0);
+    assert_non_null(strstr(out_text, "Usage: prog validate [OPTIONS] CASE"));
+}
+
 static void a_usage_record_answers_a_line_with_json(void **state)
 {
     const char *const wrong[] = { "--json", "--wrong", NULL }, *const plain[] = { "--wrong", NULL };
@@ -658,6 +724,8 @@ int main(void)
         EACH(a_flag_takes_true_or_false),
         EACH(every_option_has_a_variable_where_there_is_a_prefix),
         EACH(placeholders_are_refused),
+        EACH(placeholders_may_be_taken),
+        EACH(a_nameless_command_may_have_others),
         EACH(a_usage_record_answers_a_line_with_json),
         EACH(the_last_of_two_counts),
         EACH(two_dashes_end_options),

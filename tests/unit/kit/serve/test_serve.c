@@ -83,6 +83,7 @@ static const cli_option options[] = { SERVE_OPTIONS("stdio", "3000", "warning"),
                                       { 0 } };
 static const cli_command commands[] = {
     { .name = "",
+      SERVE_ARGUMENTS_DIRS,
       .summary = "serves",
       .options = options,
       .env_prefix = "SERVE_TEST_",
@@ -215,6 +216,27 @@ static void directories_come_from_the_flag_or_the_variable(void **state)
     scratch_close(&folder);
 }
 
+/* The arguments are directories too, together with the flag; the variable counts without both. */
+static void directories_are_arguments(void **state)
+{
+    scratch folder;
+    char words[2000];
+
+    (void)state;
+    scratch_open(&folder);
+    snprintf(words, sizeof words, "%s /", scratch_path(&folder, ""));
+    assert_int_equal(play(words), SERVE_EXIT_DONE);
+    setenv("SERVE_TEST_ALLOWED_DIRS", "/nonexistent", 1);
+    assert_int_equal(play(words), SERVE_EXIT_DONE);
+    assert_int_equal(play("/ --allowed-dirs /tmp"), SERVE_EXIT_DONE);
+    unsetenv("SERVE_TEST_ALLOWED_DIRS");
+    assert_int_equal(play("/nonexistent"), SERVE_EXIT_FILES);
+    assert_non_null(strstr(seen.said, "/nonexistent"));
+    assert_int_equal(play("/ --allowed-dirs /nonexistent"), SERVE_EXIT_FILES);
+    assert_int_equal(play("/nonexistent --allowed-dirs /"), SERVE_EXIT_FILES);
+    scratch_close(&folder);
+}
+
 static void statuses_have_exit_statuses(void **state)
 {
     (void)state;
@@ -252,6 +274,7 @@ int main(void)
         EACH(flags_become_options),
         EACH(every_revision_can_be_pinned),
         EACH(directories_come_from_the_flag_or_the_variable),
+        EACH(directories_are_arguments),
         EACH(statuses_have_exit_statuses),
         EACH(signals_are_counted),
     };
