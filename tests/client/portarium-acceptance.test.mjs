@@ -252,7 +252,8 @@ for (const makeDatabase of DATABASES) {
 
         test('step 2: each agent is online', async () => {
             const walk = new Walk(undefined, plane, desk);
-            for (const [kind] of WAYS) /* over stdio another process has it, which stores it in some seconds */
+            /* Over stdio another process has it, which stores it in some seconds. */
+            for (const [kind] of WAYS)
                 await until(async () => (await walk.rest(`/agents/ag-${kind}`)).liveness === 'online', `the agent over ${kind} to be online`);
         });
 

@@ -81,7 +81,7 @@ function policy(dice, policyId) {
     return { policyId, name: policyId, priority: dice.below(3), rules };
 }
 
-/* Only what the engine does itself. A `when` may look at the parameters, or at the action before. */
+/* Only what the engine does itself. A `when` may look at parameters, or at the first action. */
 const WHENS = [ATOMS[0], ...['Succeeded', 'Skipped'].map((state) => () => [`actions.a1.state == '${state}'`, ({ states }) => {
     if (!states.a1)
         throw new Error('a1 has not ended');
@@ -181,8 +181,8 @@ class People {
         }, `${runId} to end`);
     }
 
-    /** What became of each action: Allow, NeedsApproval, Manual, Denied, Skipped, Failed; undefined:
-     *  it was not reached. An approval comes with the rule that asked. */
+    /** What became of each action: Allow, NeedsApproval, Manual, Denied, Skipped, Failed;
+     *  undefined: it was not reached. An approval comes with the rule that asked. */
     async outcomes(run) {
         const { items } = await this.get(`/approvals?runId=${run.runId}&limit=200`);
         return Object.fromEntries(run.actions.map((action) => {

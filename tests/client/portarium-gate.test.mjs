@@ -276,12 +276,16 @@ for (const [where, makeDatabase] of [['here'], ['remote'], ['here', postgres]]) 
             const names = async () => (await client.listTools()).tools.map(({ name }) => name);
             const put = (rules) => self.ask('PUT', `${WS}/tool-exposure`, { token: self.admin, body: { ...EXPOSURE, rules } });
             assert.ok((await names()).includes('read_rich'));
+            let changes = client.changes;
             assert.equal((await put([{ toolPattern: 'read_rich', allowedRoles: ['auditor'], minimumTier: 'Auto' }])).status, 200);
-            await until(async () => !(await names()).includes('read_rich'), 'the tool to be hidden');
+            await until(() => client.changes > changes, 'the notification that a tool is hidden');
+            assert.ok(!(await names()).includes('read_rich'));
             await assert.rejects(call(client, 'read_rich'), { code: -32602 });
             assert.equal(self.count('read_rich'), 0);
+            changes = client.changes;
             assert.equal((await put(EXPOSURE.rules)).status, 200);
-            await until(async () => (await names()).includes('read_rich'), 'the tool to be shown');
+            await until(() => client.changes > changes, 'the notification that a tool is shown');
+            assert.ok((await names()).includes('read_rich'));
         });
 
         test('a result arrives as the upstream gave it, an error too', async () => {

@@ -37,7 +37,7 @@ function run(...args) {
 /** A plane: { base, token(subject, roles, workspace), ask(method, path, options), close() }. */
 export const plane = (content = CONTENT, ...args) => planeOn(undefined, content, ...args);
 
-/** The same on a database that stays. @param url undefined: a file of its own, which goes with it */
+/** The same on a database that stays. @param url undefined: a file of its own, which goes */
 export async function planeOn(url, content = CONTENT, ...args) {
     const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'portarium-'));
     const db = url ?? `sqlite:${path.join(dir, 'p.db')}`;
