@@ -50,8 +50,8 @@ static void make_clock(const engine *e)
         "CREATE SCHEMA fake",
         "CREATE TABLE fake.clock (ms BIGINT)",
         "INSERT INTO fake.clock VALUES (0)",
-        "CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
-        "'SELECT timestamptz ''epoch'' + ms * interval ''1 ms'' FROM fake.clock'",
+        ("CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
+         "'SELECT timestamptz ''epoch'' + ms * interval ''1 ms'' FROM fake.clock'"),
     };
     for (size_t i = 0; is_postgres(e) && i < sizeof statements / sizeof statements[0]; i++)
         engine_run(e->db, statements[i]);
