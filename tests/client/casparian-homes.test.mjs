@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, test } from 'node:test';
 
 import { place, program, serve, until } from './casparian.mjs';
+import { freeze } from './support/freeze.mjs';
 
 const ARGS = ['--allow-dev-plugins', '--allow-tool-approval'];
 const LEASE_MS = 1000;
@@ -90,22 +91,12 @@ function isFree(db) {
     }
 }
 
-/* A signal arrives at each thread when that next enters the kernel. */
-function isStopped(pid) {
-    return fs.readdirSync(`/proc/${pid}/task`).every((thread) =>
-        /^State:\tT/m.test(fs.readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')));
-}
-
 /* Stop a process outside of a transaction: one that holds SQLite's lock stops everybody. */
-async function freeze(pid) {
+async function freezeIdle(pid) {
     const db = new DatabaseSync(path.join(self.home, 'state.sqlite'));
     db.exec('PRAGMA busy_timeout = 0');
     running.push(() => db.close());
-    await until(async () => {
-        process.kill(pid, 'SIGSTOP');
-        await until(() => isStopped(pid), 'all threads to stop');
-        return isFree(db) || !process.kill(pid, 'SIGCONT');
-    }, 'the process to be outside of a transaction');
+    await freeze(pid, () => isFree(db), 'the process to be outside of a transaction');
     /* It is woken before it is closed. */
     running.unshift(() => fs.existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGCONT'));
 }
@@ -152,7 +143,7 @@ test('a server that was frozen past its lease writes nothing when it wakes', asy
     const frozen = await start(t);
     const job = await approve(frozen);
     await until(async () => (await frozen.ask('job_status', { job_id: job })).status === 'running', 'the job to run');
-    await freeze(frozen.pid);
+    await freezeIdle(frozen.pid);
     const other = await start(t);
     const taken = await other.end(job);
     assert.equal(taken.status, 'completed', JSON.stringify(taken));
