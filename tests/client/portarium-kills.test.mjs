@@ -137,7 +137,7 @@ test('one that was frozen past its lease writes nothing of what another has take
     }
 });
 
-test('one that was frozen within a transaction loses it, and the other goes on', async (context) => {
+test('one that was frozen within a transaction loses it, and the other continues', async (context) => {
     const { db, plane } = await begin(context, postgres);
     const frozen = await plane.start();
     await plane.prepare(frozen);
