@@ -10,6 +10,7 @@ import { test } from 'node:test';
 
 import { DATABASES, kill, postgres, until } from './universe.mjs';
 import { LEASE_MS, Load, begin } from './support/portarium-load.mjs';
+import { freeze } from './support/freeze.mjs';
 
 /* Attempts that a server performs at once, and those of the test: the others wait in its queue. */
 const IN_FLIGHT = 16, STARTED = 20;
@@ -88,6 +89,12 @@ test('one of two on one PostgreSQL is killed again and again: the other ends its
     }
 });
 
+const busySessions = (db) => db.sql(`SELECT state FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`);
+const isBetween = (db) => until(() => busySessions(db).every(({ state }) => state !== 'active'), 'the statements to end')
+    .then(() => busySessions(db).length === 0);
+const isHeld = (db) => db.sql("SELECT workspace FROM heads WHERE workspace = 'ws-1' FOR UPDATE SKIP LOCKED").length === 0;
+
 test('one that was frozen past its lease writes nothing of what another has taken', async (context) => {
     const { db, sink, plane } = await begin(context, postgres);
     const frozen = await plane.start();
@@ -99,7 +106,7 @@ test('one that was frozen past its lease writes nothing of what another has take
     await until(() => sink.held.length === IN_FLIGHT, 'the requests in flight');
     const begun = () => Number(db.sql('SELECT COUNT(*) AS n FROM action_attempts')[0].n);
     await until(() => begun() === STARTED, 'the attempts in the queue');
-    frozen.child.kill('SIGSTOP');
+    await freeze(frozen.child.pid, () => isBetween(db), 'no transaction to be open');
     sink.release(); /* the answers lie in the sockets of the one that is frozen */
     const other = await plane.start();
     await until(() => load.blocked().length === STARTED, `the leases of ${LEASE_MS} ms to be taken over`);
@@ -107,6 +114,30 @@ test('one that was frozen past its lease writes nothing of what another has take
     frozen.child.kill('SIGCONT');
     const late = () => db.sql("SELECT json FROM evidence WHERE json LIKE '%A late result of action%'").length;
     await until(() => late() === IN_FLIGHT, 'the late results to be noted');
+    await load.verify(other);
+    for (const server of [frozen, other]) {
+        server.child.kill('SIGTERM');
+        assert.deepEqual(await server.gone, [0, null], server.log);
+    }
+});
+
+test('one that was frozen within a transaction loses it, and the other continues', async (context) => {
+    const { db, plane } = await begin(context, postgres);
+    const frozen = await plane.start();
+    await plane.prepare(frozen);
+    let asked = frozen;
+    const load = new Load(plane, () => asked);
+    load.begin();
+    await freeze(frozen.child.pid, () => isHeld(db), 'the head of the workspace to be held');
+    const other = asked = await plane.start();
+    await until(async () => {
+        const n = ++load.number;
+        await load.send(n, { workflowId: 'wf-builtin', parameters: { n } });
+        return [...load.started.values()].includes(n);
+    }, 'a run that the other starts');
+    frozen.child.kill('SIGCONT');
+    await load.end();
+    await load.settle(other);
     await load.verify(other);
     for (const server of [frozen, other]) {
         server.child.kill('SIGTERM');
