@@ -1,6 +1,6 @@
 /*
- * casparian-reproducible.test.mjs - the same inputs through the same parser twice, in two homes: the
- * outputs are equal, byte for byte as text, but for the job and the time.
+ * casparian-reproducible.test.mjs - the same inputs through the same parser twice, in two homes:
+ * the outputs are equal, byte for byte as text, but for the job and the time.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -62,7 +62,9 @@ describe('two runs', () => {
 
     const runs = (scheme, { name, ref, input }, read) => homes.map((home) => {
         const folder = `${home}-${name}-${scheme}`;
-        inHome(home, ['run', ref, input, '--sink', `${scheme}://./${folder}${scheme === 'duckdb' ? '/x.duckdb' : ''}`, '--force', '--allow-quarantine']);
+        const file = scheme === 'duckdb' ? '/x.duckdb' : '';
+        const sink = `${scheme}://./${folder}${file}`;
+        inHome(home, ['run', ref, input, '--sink', sink, '--force', '--allow-quarantine']);
         return read(home, path.join(self.dir, folder));
     });
 

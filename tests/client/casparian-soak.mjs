@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 
 import { ENDED, place, serve, until } from './casparian.mjs';
 
-const GROWTH_MIB = 32; // a moment with many jobs leaves some of it in the allocator
+const GROWTH_MIB = 8;
 const ROUNDS = 8;
 const CALM_MS = 180_000; // guests of previews stay for a minute
 const FILES = 6;
