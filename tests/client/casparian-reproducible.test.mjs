@@ -56,7 +56,7 @@ describe('two runs', () => {
         self.write('kinds.py', PARSER);
         for (const file of [1, 2, 3])
             self.write(`in/${file}.txt`, Array.from({ length: 500 }, (_, row) => `alpha beta gamma delta ${row} "quoted, ${file}"\n`).join(''));
-        inHome('second', ['backtest', 'jsonl_native', 'samples/jsonl']); // its jobs have other numbers
+        inHome('second', ['backtest', 'jsonl_native', 'samples/jsonl']); // other job numbers
     });
     after(() => self.remove());
 
