@@ -24,6 +24,7 @@
 #include "mcp/arena.h"
 #include "mcp/error.h"
 #include "mcp/json.h"
+#include "mcp/log.h"
 #include "mcp/version.h"
 
 #ifdef __cplusplus
@@ -127,6 +128,35 @@ const char *mcp_call_client_name(const mcp_call *call);
 
 /** The version of the client's program, in the same form; NULL: the client says none. */
 const char *mcp_call_client_version(const mcp_call *call);
+
+/** Room for the ids of a trace and of a span in hexadecimal digits, and for a traceparent, each
+ *  with its NUL. */
+#define MCP_TRACE_ID_SIZE 33
+#define MCP_SPAN_ID_SIZE 17
+#define MCP_TRACEPARENT_SIZE 56
+
+/** The place of a call in a distributed trace (W3C Trace Context). All of it is the client's word,
+ *  but for the id of the call's own span. */
+typedef struct mcp_trace {
+    char trace_id[MCP_TRACE_ID_SIZE];
+    char parent_id[MCP_SPAN_ID_SIZE]; /* the span of the client's that the call belongs to */
+    char span_id[MCP_SPAN_ID_SIZE];   /* of this call; new */
+    /** For requests that the handler makes to other machines: their parent is this call. */
+    char traceparent[MCP_TRACEPARENT_SIZE];
+    bool is_sampled;        /* the client records the trace */
+    const char *tracestate; /* to pass on with `traceparent`; NULL: none */
+    const char *baggage;    /* the same */
+} mcp_trace;
+
+/**
+ * The trace that the call is part of: of `traceparent`, `tracestate` and `baggage` in params._meta,
+ * else of the header fields of these names, over Streamable HTTP and for routes. Invalid ones are
+ * ignored. Requests for input to the client carry it in their params._meta, and lines of the log
+ * about the call end in " trace_id=... span_id=...".
+ *
+ * @return lives as long as the call and never changes; NULL: the call is part of no trace
+ */
+const mcp_trace *mcp_call_trace(const mcp_call *call);
 
 /**
  * Require capabilities of the client.
@@ -434,6 +464,11 @@ mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, con
 
 /** As mcp_call_log, for any JSON value, passed as its text. */
 mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger, const char *json);
+
+/** Write a line about the call to the program's log (mcp_server_options.log), as mcp_log_write
+ *  does; with the ids of the call's trace, if it is part of one. Any thread that has the call. */
+void mcp_call_log_line(const mcp_call *call, mcp_log_level level, const char *format, ...)
+    MCP_PRINTF(3, 4);
 
 #ifdef __cplusplus
 }

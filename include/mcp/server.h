@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "mcp/call.h"
 #include "mcp/error.h"
@@ -104,6 +105,27 @@ typedef enum mcp_hiding {
  */
 typedef void mcp_hidden_call(const mcp_call *call, const char *name, mcp_hiding reason, void *data);
 
+/** A call that has ended: it was answered, its time limit has passed, or it was cancelled. */
+typedef struct mcp_ended {
+    const char *method;     /* of MCP, or of HTTP for a route; "other": one that there is not */
+    const char *name;       /* of the tool as registered, or the route's path; NULL: neither */
+    bool is_route;          /* a REST route, not MCP */
+    const char *error_type; /* NULL: none; "tool_error" (isError), the JSON-RPC code ("-32602"),
+                               "timeout", "cancelled"; of a route HTTP's status ("404") */
+    const char *session_id; /* NULL: none */
+    const char *transport;  /* "pipe", "tcp" or "unix" */
+    int64_t duration_ns;    /* since its message came */
+} mcp_ended;
+
+/**
+ * A call has ended. Runs on the loop, before the answer is sent: it must not block. It may use
+ * mcp_call_trace, mcp_call_id, mcp_call_revision and mcp_call_principal, and nothing else of the
+ * call, whose handler may still run.
+ *
+ * @param ended not kept after it returns
+ */
+typedef void mcp_ended_hook(const mcp_call *call, const mcp_ended *ended, void *data);
+
 /** Limits. 0 means the default in the comment. */
 typedef struct mcp_limits {
     size_t message_max_bytes; /* a message from a client: 4 MiB */
@@ -183,6 +205,10 @@ typedef struct mcp_server_options {
     mcp_hidden_call *hidden_called;               /* NULL: such calls are not reported */
     bool hide_by_scope; /* hide features that the token lacks scopes for instead of refusing them */
     void *data; /* passed to error_formatter, normalize_arguments, visible and hidden_called */
+
+    /* observation */
+    mcp_ended_hook *ended; /* NULL: nothing is observed */
+    void *ended_data;      /* passed to it */
 
     mcp_limits limits; /* zero: the default of each */
     mcp_log log;       /* zero: silent */

@@ -161,9 +161,9 @@ static void log_client(const mcp_call *call)
     const char *name = call->session->client_names.name;
     const char *version = call->session->client_names.version;
 
-    mcp_log_write(&call->context->options->log, MCP_LOG_INFO, "client %s %s, protocol %s",
-                  name ? name : "without a name", version ? version : "",
-                  mcp_revision_name(call->session->revision));
+    mcp_call_log_line(call, MCP_LOG_INFO, "client %s %s, protocol %s",
+                      name ? name : "without a name", version ? version : "",
+                      mcp_revision_name(call->session->revision));
 }
 
 static void write_instructions(mcp_json_writer *writer, const mcp_call *call)

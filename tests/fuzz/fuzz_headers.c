@@ -23,7 +23,7 @@ static const char *field(const mcp__headers *self, const char *name, size_t *cou
 
 static bool agrees(const char *value, const mcp_json *argument, mcp_arena *arena)
 {
-    struct one one = { .face = { field }, .value = value };
+    struct one one = { .face.field = field, .value = value };
 
     return mcp__headers_check_parameter(&one.face, "X", argument, arena, NULL) == MCP_OK;
 }

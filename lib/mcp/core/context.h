@@ -79,6 +79,7 @@ typedef struct mcp__context {
                        there is no session between them, and an id is unique for its peer only */
 
     /* of the one session that holds this copy */
+    const char *session_id; /* that its client has; NULL: none */
     mcp__call_table *calls; /* that are open */
     mcp_buf *spare;         /* for one short error message when memory is out */
 } mcp__context;

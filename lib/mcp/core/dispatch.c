@@ -25,6 +25,7 @@
 #include "mcp/core/call/input_requests.h"
 #include "mcp/core/call/result.h"
 #include "mcp/core/call/suspend.h"
+#include "mcp/core/call/trace.h"
 #include "mcp/core/envelope.h"
 #include "mcp/core/message/overlong.h"
 #include "mcp/core/response.h"
@@ -86,6 +87,7 @@ static void close_call(mcp_call *call)
     if (mcp__call_waits_for(call, MCP__WAIT_INPUT))
         mcp__input_responses_withdraw(call);
     bool has_worker = mcp__execute_stop(call, MCP_STOP_CANCELLED);
+    mcp__result_ended(call, "cancelled");
     (void)mcp__call_close(call);
     mcp__call_table_remove(call->context->calls, call);
     if (!has_worker) {
@@ -270,10 +272,12 @@ static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *no
     call->request.method = message->method;
     call->request.params = message->params;
     call->request.meta = message->meta;
+    call->request.transport = notification_peer->transport;
     call->request.revision = mcp__session_revision(session);
     call->request.log_level = session->log_level;
     call->request.steps = element->steps;
     call->progress.token = mcp_json_get(message->meta, "progressToken");
+    mcp__trace_open(call, notification_peer->headers);
     if (context->hold)
         call->features = context->hold(context->server);
     return call;
@@ -292,8 +296,8 @@ static void serve_notification(mcp_call *call)
     mcp_status st = call->context->route(call);
 
     if (st != MCP_OK)
-        mcp_log_write(&call->context->options->log, MCP_LOG_DEBUG,
-                      "a notification was passed over: %s", call->err.message);
+        mcp_call_log_line(call, MCP_LOG_DEBUG, "a notification was passed over: %s",
+                          call->err.message);
     call->peer->no_reply(call->peer);
     mcp__call_free(call);
 }

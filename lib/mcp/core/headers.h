@@ -25,6 +25,9 @@ struct mcp__headers {
      * @param count how often the field comes
      */
     const char *(*field)(const mcp__headers *self, const char *name, size_t *count);
+    /** All values of a field as one list, "a, b" (RFC 9110, section 5.3), in `arena`; NULL when it
+     *  is absent, or memory is out. NULL: fields that are lists are not read. */
+    const char *(*list)(const mcp__headers *self, const char *name, mcp_arena *arena);
 };
 
 /**

@@ -33,6 +33,8 @@ struct mcp__peer {
     /** Drop the connection; the client comes back for what the call still sends. NULL: it
      *  cannot. */
     void (*reconnect)(mcp__peer *peer);
+    /** How the client is connected, in words of OpenTelemetry: "pipe", "tcp" or "unix". */
+    const char *transport;
     /** The headers of the message that is being handed in; NULL: the transport has none. Set by the
      *  transport, good until the dispatch of the message returns. */
     const mcp__headers *headers;

@@ -214,6 +214,7 @@ mcp_status mcp__session_table_add(mcp__session_entry **out, mcp__session_table *
             entry_free(entry);
         return st;
     }
+    entry->session.context.session_id = entry->id;
     entry->used_ms = now_ms;
     TAILQ_INSERT_TAIL(&table->ages, entry, age);
     table->count++;

@@ -123,6 +123,11 @@ bool mcp__httpd_is_route(const mcp__httpd *httpd, const mcp__http_exchange *exch
     return !endpoint || endpoint->is_probe;
 }
 
+const char *mcp__httpd_transport(const mcp__http_exchange *exchange)
+{
+    return mcp__http_is_unix(exchange) ? "unix" : "tcp";
+}
+
 bool mcp__httpd_is_method(const mcp__http_exchange *exchange, const char *method)
 {
     return strcmp(mcp__http_method(exchange), method) == 0;

@@ -87,6 +87,9 @@ const char *mcp__httpd_caller_name(const mcp__httpd *httpd);
  *  known. @return false: no memory; free `arena` all the same */
 bool mcp__httpd_copy_caller(const mcp__httpd *httpd, mcp_arena **arena, const mcp_principal **out);
 
+/** What the connection is: "tcp" or "unix". */
+const char *mcp__httpd_transport(const mcp__http_exchange *exchange);
+
 bool mcp__httpd_is_method(const mcp__http_exchange *exchange, const char *method);
 
 /** Whether the path is none of MCP's. */

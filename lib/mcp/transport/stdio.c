@@ -366,7 +366,8 @@ mcp_status mcp__stdio_serve(mcp__serve_setup *setup, mcp_error *err)
                                      .notify = notify,
                                      .is_slow = is_slow,
                                      .no_reply = no_reply,
-                                     .abort = abort_request } };
+                                     .abort = abort_request,
+                                     .transport = "pipe" } };
     int write_errno = 0;
     mcp_status st = take_outside(&outside, err);
 

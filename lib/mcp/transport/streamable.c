@@ -30,7 +30,7 @@
 
 /* One request, as far as it was looked at. */
 struct request {
-    mcp__headers headers; /* first; for the dispatch */
+    mcp__exchange_headers headers; /* for the dispatch */
     mcp__httpd *httpd;
     mcp__http_exchange *exchange;
     mcp__incoming *incoming; /* NULL: no message */
@@ -40,17 +40,9 @@ struct request {
     bool is_request; /* or has one in it */
 };
 
-static const char *read_field(const mcp__headers *self, const char *name, size_t *count)
-{
-    const mcp__http_exchange *exchange = ((const struct request *)self)->exchange;
-
-    *count = mcp__http_field_count(exchange, name);
-    return mcp__http_field(exchange, name);
-}
-
 static struct request request_of(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    return (struct request){ .headers.field = read_field,
+    return (struct request){ .headers = mcp__exchange_headers_of(exchange),
                              .httpd = httpd,
                              .exchange = exchange,
                              .message.kind = MCP__INVALID };
@@ -60,7 +52,7 @@ static struct request request_of(mcp__httpd *httpd, mcp__http_exchange *exchange
 static int bad_request(const struct request *request)
 {
     bool is_stateless = request->httpd->serve.options->oldest > MCP_REVISION_NEWEST_SESSION ||
-                        mcp__envelope_is_stateless(&request->headers);
+                        mcp__envelope_is_stateless(&request->headers.face);
 
     return is_stateless ? mcp_status_code(MCP_E_REQUEST) : BAD_REQUEST;
 }
@@ -306,7 +298,7 @@ static bool is_stateless(const struct request *request)
     if (request->is_batch || request->message.kind == MCP__RESPONSE)
         return false;
     return !mcp__envelope_is_of_session(request->message.method, request->message.meta,
-                                        &request->headers);
+                                        &request->headers.face);
 }
 
 /* The version header of the session era must name a revision that we serve. Returns false when the
@@ -363,7 +355,7 @@ static void hand_over(struct request *request, mcp__session_entry *entry, bool i
     peer->accepted = request->accepted;
     peer->is_request = request->is_request;
     peer->is_initialize = is_initialize(request) && request->is_request;
-    peer->peer.headers = &request->headers;
+    peer->peer.headers = &request->headers.face;
     httpd->counts.messages++;
     mcp__session_table_work(&httpd->sessions, entry);
     mcp__dispatch_incoming(&entry->session, &peer->peer, request->incoming);

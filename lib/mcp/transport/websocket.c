@@ -175,14 +175,15 @@ void mcp__websocket_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 }
 
 /* What the opening request's token said holds as long as the connection. */
-static bool open_client(struct client *client, mcp__httpd *httpd)
+static bool open_client(struct client *client, mcp__httpd *httpd, const char *transport)
 {
     client->httpd = httpd;
     client->peer = (mcp__peer){ .answer = send_text,
                                 .notify = send_text,
                                 .is_slow = is_slow,
                                 .no_reply = no_reply,
-                                .abort = abort_request };
+                                .abort = abort_request,
+                                .transport = transport };
     if (!mcp__httpd_copy_caller(httpd, &client->arena, &client->peer.principal) ||
         mcp__session_table_once(&client->entry, &httpd->sessions, NULL) != MCP_OK ||
         mcp__session_set_listener(&client->entry->session, httpd->caller, NULL) != MCP_OK)
@@ -212,7 +213,8 @@ void mcp__websocket_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
         .data = client,
     };
 
-    if (!client || !open_client(client, httpd)) {
+    const char *transport = mcp__httpd_transport(exchange);
+    if (!client || !open_client(client, httpd, transport)) {
         mcp__httpd_answer(httpd, exchange, 503, NULL);
         if (client)
             drop_client(client);

@@ -92,6 +92,7 @@ void mcp__call_reset(mcp_call *call)
     call->status = MCP_OK;
     call->answer.head_length = 0;
     call->answer.error_text = NULL;
+    call->answer.error = MCP_OK;
     call->answer.placeholders = NULL;
     call->answer.contents_meta = NULL;
     call->answer.handed_on = NULL;

@@ -45,6 +45,9 @@ typedef struct mcp__call_kind {
     /** Bytes of input outside the call's arena, which a handler on the loop must not work
      *  through. */
     size_t (*size_of_input)(const mcp_call *call);
+    /** HTTP's status of an answer that is not MCP's. Loop only. NULL: it is MCP's.
+     *  @param fault what the dispatch answered instead of the call; MCP_OK: the call answered */
+    int (*http_status)(const mcp_call *call, mcp_status fault);
     /** Free what the arena does not pay for. Loop only. */
     void (*release)(mcp_call *call);
     bool may_be_empty; /* a message without a byte is an answer */
@@ -196,6 +199,8 @@ struct mcp_call {
         mcp_level log_level;       /* the lowest that the client wants; NONE: no messages */
         const char *name;          /* of the tool or prompt, or the URI; NULL for other methods */
         const mcp_json *arguments; /* an object, perhaps an empty one */
+        const mcp_trace *trace;    /* NULL: it is part of none */
+        const char *transport;     /* "pipe", "tcp" or "unix" */
         mcp__steps steps;          /* that checks of schemas may still do */
     } request;
 
@@ -226,6 +231,7 @@ struct mcp_call {
         mcp__note *notes;
         const char *error_text; /* the one text of a tool error; NULL: it is none */
         size_t error_text_length;
+        mcp_status error; /* that the message reports; MCP_OK: none */
         mcp__placeholder *placeholders;
         const mcp_json *contents_meta; /* of contents that come next; NULL: none */
         const mcp_json *handed_on;     /* a CallToolResult of another server; NULL: none */

@@ -131,8 +131,7 @@ static void unwatch(mcp_call *call)
     if (call->loop.stuck_ms == 0)
         return;
     if (call->loop.stuck_ms == INT64_MAX)
-        mcp_log_write(&call->context->options->log, MCP_LOG_INFO, "%s has ended at last",
-                      mcp_call_name(call));
+        mcp_call_log_line(call, MCP_LOG_INFO, "%s has ended at last", mcp_call_name(call));
     call->loop.stuck_ms = 0;
     LIST_REMOVE(call, loop.stopped);
 }
@@ -173,8 +172,8 @@ static bool step_here(mcp_call *call, int64_t now_ns)
     if (ended_ns - now_ns > MCP__INLINE_MAX_NS && mcp__inline_use_was_starved(&before))
         return is_deferred;
     if (mcp__inline_budget_note(call->plan.inline_budget, now_ns, ended_ns))
-        mcp_log_write(
-            &call->context->options->log, MCP_LOG_WARNING,
+        mcp_call_log_line(
+            call, MCP_LOG_WARNING,
             "%s is declared MCP_NONBLOCKING and took more than %d ms: workers run it for a while",
             mcp_call_name(call), (int)(MCP__INLINE_MAX_NS / 1000000));
     return is_deferred;
@@ -338,11 +337,10 @@ static void give_up(mcp_call *call)
         (*call->plan.active)--;
         call->plan.active = NULL;
     }
-    mcp_log_write(&options->log, MCP_LOG_WARNING,
-                  "%s was asked to stop %d ms ago and still runs: %s", mcp_call_name(call),
-                  options->limits.stuck_handler_ms,
-                  what == MCP__REPLACED ? "another thread takes its place"
-                                        : "no further thread may take its place");
+    mcp_call_log_line(call, MCP_LOG_WARNING, "%s was asked to stop %d ms ago and still runs: %s",
+                      mcp_call_name(call), options->limits.stuck_handler_ms,
+                      what == MCP__REPLACED ? "another thread takes its place"
+                                            : "no further thread may take its place");
 }
 
 void mcp__execute_tick(mcp__call_table *calls, int64_t now_ms)

@@ -22,6 +22,7 @@
 #include "base/base64.h"
 
 #include "mcp/clock.h"
+#include "mcp/core/call/trace.h"
 #include "mcp/hash.h"
 
 #define ROUNDS_MAX 16
@@ -576,21 +577,45 @@ static mcp_status write_state(mcp_call *call, mcp_json_writer *writer)
     return st;
 }
 
-void mcp__input_request_write(mcp_json_writer *writer, const char *name,
-                              const mcp__input_request *request)
+/* The params, with the call's own members in their _meta. */
+static void write_params(mcp_json_writer *writer, const mcp_call *call, const mcp_json *params,
+                         const mcp__note *notes)
 {
-    mcp_write_member_object(writer, name);
-    mcp_write_member_string(writer, "method", request->method);
-    if (request->params)
-        mcp_write_member_value(writer, "params", request->params);
+    const mcp_json *meta = mcp_json_get(params, "_meta");
+
+    mcp_write_member_object(writer, "params");
+    for (size_t i = 0; i < mcp_json_count(params); i++)
+        if (strcmp(mcp_json_name(params, i, NULL), "_meta") != 0)
+            mcp_write_member_value(writer, mcp_json_name(params, i, NULL),
+                                   mcp_json_item(params, i));
+    mcp_write_member_object(writer, "_meta");
+    for (size_t i = 0; i < mcp_json_count(meta); i++)
+        mcp_write_member_value(writer, mcp_json_name(meta, i, NULL), mcp_json_item(meta, i));
+    mcp__trace_write(call, meta, writer);
+    mcp__call_write_notes(notes, writer);
     mcp_write_end(writer);
+    mcp_write_end(writer);
+}
+
+void mcp__input_request_write(mcp_json_writer *writer, const mcp_call *call,
+                              const mcp__input_request *request, const mcp__note *notes)
+{
+    mcp_write_member_string(writer, "method", request->method);
+    if (notes || call->request.trace)
+        write_params(writer, call, request->params, notes);
+    else if (request->params)
+        mcp_write_member_value(writer, "params", request->params);
 }
 
 mcp_status mcp__input_requests_write(mcp_call *call, mcp_json_writer *writer)
 {
     mcp_write_member_object(writer, "inputRequests");
-    for (const mcp__input_request *request = call->input.requests; request; request = request->next)
-        mcp__input_request_write(writer, request->key, request);
+    for (const mcp__input_request *request = call->input.requests; request;
+         request = request->next) {
+        mcp_write_member_object(writer, request->key);
+        mcp__input_request_write(writer, call, request, NULL);
+        mcp_write_end(writer);
+    }
     mcp_write_end(writer);
     return write_state(call, writer);
 }

@@ -27,9 +27,10 @@ mcp_status mcp__input_requests_read(mcp_call *call);
 /** Write the members of an input_required result, for `finish`. */
 mcp_status mcp__input_requests_write(mcp_call *call, mcp_json_writer *writer);
 
-/** Write one request as a member of an object. */
-void mcp__input_request_write(mcp_json_writer *writer, const char *name,
-                              const mcp__input_request *request);
+/** Write `method` and `params` of one request. @param notes for its _meta; NULL: none but those of
+ *  the call's trace */
+void mcp__input_request_write(mcp_json_writer *writer, const mcp_call *call,
+                              const mcp__input_request *request, const mcp__note *notes);
 
 /** Add a response. @return MCP_OK; MCP_E_NOMEM, call->err filled */
 mcp_status mcp__input_requests_add(mcp_call *call, const char *key, const mcp_json *result);

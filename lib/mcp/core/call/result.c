@@ -6,12 +6,13 @@
  * the status.
  *
  * Labels of durations come from tables of the program, never from clients: a method that does not
- * exist counts as "unknown", a tool that is not registered as no tool. SERIES_MAX bounds what
+ * exist counts as "other", a tool that is not registered as no tool. SERIES_MAX bounds what
  * features that come and go may add.
  */
 #include "mcp/core/call/result.h"
 #include "mcp/core/call/input_requests.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@
 
 #define SERIES_MAX 512
 #define KEY_MAX 512
+#define OTHER "other" /* a method that does not exist */
 
 static bool is_known(const char *member, mcp_revision revision)
 {
@@ -178,8 +180,8 @@ static mcp_status render_result(mcp_call *call)
 
 void mcp__result_log(const mcp_call *call, const mcp_error *err)
 {
-    mcp_log_write(&call->context->options->log, MCP_LOG_ERROR, "%s: %s: %s", mcp_call_name(call),
-                  mcp_status_name(err->status), err->message);
+    mcp_call_log_line(call, MCP_LOG_ERROR, "%s: %s: %s", mcp_call_name(call),
+                      mcp_status_name(err->status), err->message);
 }
 
 static void render_error(mcp_call *call, mcp_status status)
@@ -187,6 +189,7 @@ static void render_error(mcp_call *call, mcp_status status)
     bool is_hidden = mcp__response_is_hidden(status);
     const char *message = call->err.message;
 
+    call->answer.error = status;
     if (is_hidden) {
         call->err.status = status;
         mcp__result_log(call, &call->err);
@@ -384,24 +387,60 @@ void mcp__durations_add(mcp__durations *durations, const char *method, const cha
     duration->sum_ns += ns > 0 ? (uint64_t)ns : 0;
 }
 
-void mcp__durations_record(mcp_call *call)
-{
-    mcp__durations *durations = call->context->durations;
-    int64_t began_ns = call->began_ns;
-    const char *method = call->plan.method ? call->plan.method : "unknown";
-    bool is_route = method[0] >= 'A' && method[0] <= 'Z'; /* methods of MCP begin small */
-    bool is_named = is_route || (strcmp(method, "tools/call") == 0 && call->plan.flags != 0);
+/* ---- the end of a call ----------------------------------------------------------------------- */
 
+#define ERROR_TYPE_SIZE 16
+
+void mcp__result_ended(mcp_call *call, const char *error_type)
+{
+    const mcp_server_options *options = call->context->options;
+    mcp__durations *durations = call->context->durations;
+    bool is_tool = call->plan.method && strcmp(call->plan.method, "tools/call") == 0;
+    mcp_ended ended = { .method = call->plan.method ? call->plan.method : OTHER,
+                        .is_route = call->plan.kind->http_status != NULL,
+                        .error_type = error_type,
+                        .session_id = call->context->session_id,
+                        .transport = call->request.transport };
+
+    if (call->began_ns == 0)
+        return;
+    if (ended.is_route || (is_tool && call->plan.flags != 0))
+        ended.name = call->request.name;
+    ended.duration_ns = mcp_clock_mono_ns() - call->began_ns;
     call->began_ns = 0;
-    if (durations && began_ns != 0)
-        mcp__durations_add(durations, method, is_named ? call->request.name : NULL, is_route,
-                           mcp_clock_mono_ns() - began_ns);
+    if (durations)
+        mcp__durations_add(durations, ended.method, ended.name, ended.is_route, ended.duration_ns);
+    if (options->ended)
+        options->ended(call, &ended, options->ended_data);
+}
+
+static const char *number(char room[ERROR_TYPE_SIZE], int value)
+{
+    (void)snprintf(room, ERROR_TYPE_SIZE, "%d", value);
+    return room;
+}
+
+/* @param fault as of mcp__call_kind.http_status */
+static const char *error_type(char room[ERROR_TYPE_SIZE], const mcp_call *call, mcp_status fault)
+{
+    const mcp__call_kind *kind = call->plan.kind;
+    int http = kind->http_status ? kind->http_status(call, fault) : 0;
+
+    if (kind->http_status)
+        return http >= 400 ? number(room, http) : NULL;
+    if (fault == MCP_E_TIMEOUT)
+        return "timeout";
+    if (fault == MCP_OK && call->answer.error_text && call->answer.error == MCP_OK)
+        return "tool_error";
+    mcp_status st = fault == MCP_OK ? call->answer.error : fault;
+    return st == MCP_OK ? NULL : number(room, mcp__response_code(st, call->request.revision));
 }
 
 /* ---- on the loop ----------------------------------------------------------------------------- */
 
 void mcp__result_send(mcp_call *call)
 {
+    char room[ERROR_TYPE_SIZE];
     mcp__peer *peer = call->peer;
 
     if (call->answer.message.length == 0 && !call->plan.kind->may_be_empty) {
@@ -411,13 +450,15 @@ void mcp__result_send(mcp_call *call)
     peer->http_status = mcp__response_http(call->status, call->request.revision);
     peer->fault = MCP_OK;
     peer->scopes_needed = call->status == MCP_E_SCOPE ? call->answer.scopes_needed : NULL;
-    mcp__durations_record(call);
+    mcp__result_ended(call, error_type(room, call, MCP_OK));
     peer->answer(peer, &call->answer.message);
 }
 
 void mcp__result_send_fault(mcp_call *call, mcp_status status, const char *message)
 {
-    mcp__durations_record(call);
+    char room[ERROR_TYPE_SIZE];
+
+    mcp__result_ended(call, error_type(room, call, status));
     mcp__response_error(call->context, call->peer, call->request.id, call->request.revision, status,
                         message);
 }
@@ -450,10 +491,12 @@ void mcp__result_count_mismatch(const mcp_call *call)
 
 void mcp__result_send_timeout(mcp_call *call)
 {
+    char room[ERROR_TYPE_SIZE];
     mcp__peer *peer = call->peer;
     mcp_buf message;
 
     mcp_buf_init(&message, call->context->options->limits.reply_max_bytes);
+    mcp__result_ended(call, error_type(room, call, MCP_E_TIMEOUT));
     peer->http_status = 200;
     peer->fault = MCP_E_TIMEOUT;
     if (write_timeout(&message, call) == MCP_OK)

@@ -47,6 +47,14 @@ void mcp__result_send_fault(mcp_call *call, mcp_status status, const char *messa
 /** Loop only. Answer that the time limit has passed. Reads nothing that a worker may change. */
 void mcp__result_send_timeout(mcp_call *call);
 
+/**
+ * Loop only. A call has ended: count it in its context's durations, if it has any, and tell the
+ * program (mcp_server_options.ended). Once more changes nothing.
+ *
+ * @param error_type as in mcp_ended
+ */
+void mcp__result_ended(mcp_call *call, const char *error_type);
+
 /* ---- durations ------------------------------------------------------------------------------- */
 
 #define MCP__DURATION_BOUNDS 19
@@ -79,10 +87,6 @@ struct mcp__durations {
 void mcp__durations_init(mcp__durations *durations);
 
 void mcp__durations_clear(mcp__durations *durations);
-
-/** A call is answered: count it in its context's durations, if it has any. Once more changes
- *  nothing. */
-void mcp__durations_record(mcp_call *call);
 
 /** Count one request. @param name NULL: none */
 void mcp__durations_add(mcp__durations *durations, const char *method, const char *name,

@@ -151,26 +151,9 @@ void mcp__url_elicitation_complete(mcp__session *session, const mcp__map *ids)
 
 /* ---- requests for input, and their responses ------------------------------------------------- */
 
-/* The params with the notes of the call in _meta: a task says in them that the request is its. */
-static void write_params(mcp_json_writer *writer, const mcp_json *params, const mcp__note *notes)
-{
-    const mcp_json *meta = mcp_json_get(params, "_meta");
-
-    mcp_write_member_object(writer, "params");
-    for (size_t i = 0; i < mcp_json_count(params); i++)
-        if (strcmp(mcp_json_name(params, i, NULL), "_meta") != 0)
-            mcp_write_member_value(writer, mcp_json_name(params, i, NULL),
-                                   mcp_json_item(params, i));
-    mcp_write_member_object(writer, "_meta");
-    for (size_t i = 0; i < mcp_json_count(meta); i++)
-        mcp_write_member_value(writer, mcp_json_name(meta, i, NULL), mcp_json_item(meta, i));
-    mcp__call_write_notes(notes, writer);
-    mcp_write_end(writer);
-    mcp_write_end(writer);
-}
-
-static mcp_status write_request(mcp_buf *out, const mcp__input_request *request,
-                                const mcp__note *notes)
+/* A task says by its notes that the request is its. */
+static mcp_status write_request(mcp_buf *out, const mcp_call *call,
+                                const mcp__input_request *request)
 {
     mcp_json_writer writer;
 
@@ -178,11 +161,7 @@ static mcp_status write_request(mcp_buf *out, const mcp__input_request *request,
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "jsonrpc", "2.0");
     mcp_write_member_int(&writer, "id", request->request_id);
-    mcp_write_member_string(&writer, "method", request->method);
-    if (notes)
-        write_params(&writer, request->params, notes);
-    else if (request->params)
-        mcp_write_member_value(&writer, "params", request->params);
+    mcp__input_request_write(&writer, call, request, call->answer.notes);
     mcp_write_end(&writer);
     return mcp_json_writer_status(&writer);
 }
@@ -200,7 +179,7 @@ mcp_status mcp__input_responses_request(mcp_call *call, mcp__session *session, m
             continue;
         mcp_buf_init(&message, call->context->options->limits.reply_max_bytes);
         request->request_id = ++session->last_request_id;
-        st = write_request(&message, request, call->answer.notes);
+        st = write_request(&message, call, request);
         if (st == MCP_OK)
             peer->notify(peer, &message);
         else
@@ -314,9 +293,13 @@ void mcp__input_responses_write_open(const mcp_call *call, mcp_json_writer *writ
 {
     const mcp__input_request *request = call->input.requests;
 
-    for (; request; request = request->next)
-        if (!request->is_answered)
-            mcp__input_request_write(writer, request->name, request);
+    for (; request; request = request->next) {
+        if (request->is_answered)
+            continue;
+        mcp_write_member_object(writer, request->name);
+        mcp__input_request_write(writer, call, request, NULL);
+        mcp_write_end(writer);
+    }
 }
 
 mcp_status mcp__input_responses_take_named(bool *is_ready, mcp_call *call,

@@ -25,6 +25,37 @@
 #define REQUEST_DENIED (-32000)
 #define ALLOWED_HEADERS_MAX ((size_t)32 * 1024)
 
+/* ---- fields of a request --------------------------------------------------------------------- */
+
+static const char *read_field(const mcp__headers *self, const char *name, size_t *count)
+{
+    const mcp__http_exchange *exchange = ((const mcp__exchange_headers *)self)->exchange;
+
+    *count = mcp__http_field_count(exchange, name);
+    return mcp__http_field(exchange, name);
+}
+
+static const char *read_list(const mcp__headers *self, const char *name, mcp_arena *arena)
+{
+    const mcp__http_exchange *exchange = ((const mcp__exchange_headers *)self)->exchange;
+    const char *own_name = NULL, *value = NULL, *list = NULL;
+
+    for (size_t i = 0; mcp__http_field_at(exchange, i, &own_name, &value); i++) {
+        if (strcasecmp(own_name, name) != 0)
+            continue;
+        list = list ? mcp_arena_printf(arena, "%s, %s", list, value)
+                    : mcp_arena_strdup(arena, value);
+        if (!list)
+            return NULL;
+    }
+    return list;
+}
+
+mcp__exchange_headers mcp__exchange_headers_of(const mcp__http_exchange *exchange)
+{
+    return (mcp__exchange_headers){ { read_field, read_list }, exchange };
+}
+
 /* ---- media types ----------------------------------------------------------------------------- */
 
 static const char *skip_blanks(const char *at)

@@ -29,6 +29,14 @@ bool mcp__field_is_type(const char *value, const char *type);
  *  absent. */
 bool mcp__field_is_json(const char *value);
 
+/** The header fields of an exchange, as the core reads them. */
+typedef struct mcp__exchange_headers {
+    mcp__headers face; /* first */
+    const mcp__http_exchange *exchange;
+} mcp__exchange_headers;
+
+mcp__exchange_headers mcp__exchange_headers_of(const mcp__http_exchange *exchange);
+
 /** Whether a Host field names this machine or one of `hosts` (a name, or a name with its port; ends
  *  with NULL; may be NULL). */
 bool mcp__host_is_known(const char *host, const char *const *hosts);

@@ -321,6 +321,7 @@ mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exch
         .no_reply = no_reply,
         .abort = abort_request,
         .reconnect = reconnect,
+        .transport = mcp__httpd_transport(exchange),
     };
     peer->owner.hung_up = on_hung_up;
     peer->peer.principal = httpd->caller;

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "mcp/core/call/client.h"
+#include "mcp/core/call/trace.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/transport/http/header_fields.h"
 #include "mcp/transport/http/peer.h"
@@ -307,6 +308,8 @@ static mcp_status take_request(mcp_call *call, mcp__httpd *httpd, mcp__http_exch
     rest->path = copy_path(call->arena, exchange);
     if (!rest->path || copy_fields(rest, call->arena, exchange) != MCP_OK)
         return out_of_memory(&call->err);
+    const mcp__exchange_headers headers = mcp__exchange_headers_of(exchange);
+    mcp__trace_open(call, &headers.face);
     return mcp__http_body_take(exchange, &rest->body, &call->err);
 }
 
@@ -352,6 +355,7 @@ static void run(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_call *call)
     peer->is_request = true;
     call->peer = &peer->peer;
     call->notification_peer = &peer->peer;
+    call->request.transport = peer->peer.transport;
     mcp__session_table_work(&httpd->sessions, httpd->sessions.shared);
     mcp__dispatch_call(call);
 }

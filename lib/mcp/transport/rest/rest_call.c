@@ -451,8 +451,17 @@ static void release(mcp_call *call)
     mcp__body_free(rest->remainder);
 }
 
+/* A worker may have what is answered in place of. */
+static int http_status(const mcp_call *call, mcp_status fault)
+{
+    int set = fault == MCP_OK ? mcp__rest_of(call)->http_status : mcp__problem_http(fault);
+
+    return set ? set : 200;
+}
+
 const mcp__call_kind mcp__rest_kind = {
     .render = render,
+    .http_status = http_status,
     .size_of_input = size_of_input,
     .release = release,
     .may_be_empty = true,

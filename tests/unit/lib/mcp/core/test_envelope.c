@@ -109,7 +109,7 @@ static void the_ladder_is_climbed_in_order(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct fake fake = { { field }, rows[i].version, rows[i].method, rows[i].name };
+        struct fake fake = { { .field = field }, rows[i].version, rows[i].method, rows[i].name };
         conversation c;
         conversation_open(&c, NULL, &fixture_features);
         assert_int_equal(mcp_server_add(c.server, &fixture_more, NULL), MCP_OK);

@@ -29,7 +29,7 @@ static const char *field(const mcp__headers *self, const char *name, size_t *cou
 
 static struct fake fake_of(const char *value, size_t count)
 {
-    return (struct fake){ .face = { field }, .value = value, .count = count };
+    return (struct fake){ .face.field = field, .value = value, .count = count };
 }
 
 static void the_era_stands_in_the_version(void **state)

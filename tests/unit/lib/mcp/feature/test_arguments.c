@@ -127,7 +127,7 @@ static const char schema[] =
 static mcp_status check(const char *arguments, const char *const *fields)
 {
     const mcp__param_header *mirrors = NULL;
-    struct fake fake = { { field }, fields };
+    struct fake fake = { { .field = field }, fields };
     mcp_arena *arena = mcp_arena_new(0);
     mcp_status st;
 

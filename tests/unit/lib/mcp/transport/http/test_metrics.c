@@ -269,7 +269,7 @@ static void answers_are_counted_by_method_and_tool(void **state)
     assert_non_null(
         strstr(answer.body, "\nmcp_request_duration_seconds_count{method=\"tools/call\"} 1\n"));
     assert_non_null(
-        strstr(answer.body, "\nmcp_request_duration_seconds_count{method=\"unknown\"} 1\n"));
+        strstr(answer.body, "\nmcp_request_duration_seconds_count{method=\"other\"} 1\n"));
     assert_null(strstr(answer.body, "made"));
     assert_null(strstr(answer.body, "invented"));
     assert_non_null(strstr(answer.body, "\nmcp_build_info{library=\""));
