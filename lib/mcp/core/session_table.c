@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 
 #define EVICTION_TRIES 32
@@ -216,6 +217,7 @@ mcp_status mcp__session_table_add(mcp__session_entry **out, mcp__session_table *
     }
     entry->session.context.session_id = entry->id;
     entry->used_ms = now_ms;
+    entry->begun_ns = mcp_clock_mono_ns();
     TAILQ_INSERT_TAIL(&table->ages, entry, age);
     table->count++;
     table->opened++;

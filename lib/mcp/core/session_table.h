@@ -77,6 +77,7 @@ struct mcp__session_entry {
     uint64_t listen_number; /* of the last event on the stream that belongs to no request */
     int open_streams;       /* connections that are open for it; the transport counts */
     int64_t used_ms;
+    int64_t begun_ns; /* mono; of one with an id */
     TAILQ_ENTRY(mcp__session_entry) age;
     LIST_ENTRY(mcp__session_entry) busy;
     LIST_ENTRY(mcp__session_entry) ended;

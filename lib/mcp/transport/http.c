@@ -370,6 +370,7 @@ static void on_session_ending(mcp__session_entry *entry, void *data)
     mcp__httpd *httpd = data;
     mcp__httpd_peer *peer = entry->open_streams > 0 ? mcp__httpd_peer_find(httpd, entry, 0) : NULL;
 
+    mcp__histogram_add(&httpd->session_times, mcp_clock_mono_ns() - entry->begun_ns);
     if (peer)
         mcp__httpd_peer_end(peer);
 }
@@ -607,8 +608,6 @@ static mcp_status make_sessions(mcp__httpd *httpd, mcp_error *err)
     };
     mcp__session_entry *shared = NULL;
 
-    if (httpd->http.metrics)
-        options.context.durations = &httpd->durations;
     mcp__session_table_init(&httpd->sessions, &options);
     return mcp__session_table_share(&shared, &httpd->sessions, err);
 }
@@ -691,7 +690,7 @@ static mcp_status open_endpoints(mcp__httpd *httpd, mcp_error *err)
     return st;
 }
 
-static mcp_status open_transport(mcp__httpd *httpd, const mcp__serve_setup *setup, mcp_error *err)
+static mcp_status open_transport(mcp__httpd *httpd, mcp__serve_setup *setup, mcp_error *err)
 {
     mcp_status st = check_options(&httpd->http, err);
 
@@ -699,6 +698,8 @@ static mcp_status open_transport(mcp__httpd *httpd, const mcp__serve_setup *setu
         st = mcp__route_check(httpd->http.routes, err);
     if (st == MCP_OK)
         st = mcp__route_inline_budgets(&httpd->inline_budgets, httpd->http.routes, err);
+    if (httpd->http.metrics) /* before anybody copies the context: tasks are counted too */
+        setup->context.durations = &httpd->durations;
     if (st == MCP_OK)
         st = mcp__serve_open(&httpd->serve, &driver, setup,
                              mcp__route_long_count(httpd->http.routes),

@@ -62,6 +62,7 @@ struct mcp__httpd {
     bool is_empty;    /* the listener has no connection any more */
     mcp__httpd_counts counts;
     mcp__durations durations;       /* where `metrics` is served */
+    mcp__histogram session_times;   /* of sessions that have ended */
     double process_start_s;         /* since 1970 */
     char address[MCP_ADDRESS_SIZE]; /* of the first TCP socket that was given: `http.host` */
 };

@@ -6,7 +6,7 @@
  * the status.
  *
  * Labels of durations come from tables of the program, never from clients: a method that does not
- * exist counts as "other", a tool that is not registered as no tool. SERIES_MAX bounds what
+ * exist, and a tool that is not registered, count as "other". MCP__DURATIONS_MAX bounds what
  * features that come and go may add.
  */
 #include "mcp/core/call/result.h"
@@ -22,9 +22,7 @@
 #include "mcp/core/response.h"
 #include "mcp/core/version.h"
 
-#define SERIES_MAX 512
-#define KEY_MAX 512
-#define OTHER "other" /* a method that does not exist */
+#define OTHER "other" /* a method or a tool that does not exist */
 
 static bool is_known(const char *member, mcp_revision revision)
 {
@@ -315,15 +313,26 @@ void mcp__call_render(mcp_call *call)
 
 /* ---- how long requests take ------------------------------------------------------------------ */
 
+/* clang-format off */
 const struct mcp__duration_bound mcp__duration_bounds[MCP__DURATION_BOUNDS] = {
-    { 50000, "5e-05" },      { 100000, "0.0001" },    { 250000, "0.00025" },
-    { 500000, "0.0005" },    { 1000000, "0.001" },    { 2500000, "0.0025" },
-    { 5000000, "0.005" },    { 10000000, "0.01" },    { 25000000, "0.025" },
-    { 50000000, "0.05" },    { 100000000, "0.1" },    { 250000000, "0.25" },
-    { 500000000, "0.5" },    { 1000000000, "1.0" },   { 2500000000, "2.5" },
-    { 5000000000, "5.0" },   { 10000000000, "10.0" }, { 30000000000, "30.0" },
-    { 60000000000, "60.0" },
+    { 100000, "0.0001" },     { 500000, "0.0005" },   { 1000000, "0.001" },
+    { 5000000, "0.005" },     { 10000000, "0.01" },   { 20000000, "0.02" },
+    { 50000000, "0.05" },     { 100000000, "0.1" },   { 200000000, "0.2" },
+    { 500000000, "0.5" },     { 1000000000, "1.0" },  { 2000000000, "2.0" },
+    { 5000000000, "5.0" },    { 10000000000, "10.0" }, { 30000000000, "30.0" },
+    { 60000000000, "60.0" },  { 120000000000, "120.0" }, { 300000000000, "300.0" },
 };
+/* clang-format on */
+
+void mcp__histogram_add(mcp__histogram *histogram, int64_t ns)
+{
+    size_t bucket = 0;
+
+    while (bucket < MCP__DURATION_BOUNDS && ns > mcp__duration_bounds[bucket].ns)
+        bucket++;
+    histogram->counts[bucket]++;
+    histogram->sum_ns += ns > 0 ? (uint64_t)ns : 0;
+}
 
 void mcp__durations_init(mcp__durations *durations)
 {
@@ -342,21 +351,46 @@ void mcp__durations_clear(mcp__durations *durations)
     mcp__map_clear(&durations->map);
 }
 
-/* Key and names are one block behind the struct: "method", NUL, "name", NUL. */
-static mcp__duration *add_series(mcp__durations *durations, const char *key, size_t length,
-                                 size_t method_length, bool is_route)
+/* Method, name and error type, each with its NUL. */
+struct key {
+    char text[MCP__DURATION_NAMES_MAX];
+    size_t length, name_at, error_at;
+};
+
+/* @return false: the names are too long */
+static bool make_key(struct key *key, const mcp_ended *ended)
 {
-    mcp__duration *duration = durations->map.count < SERIES_MAX
-                                  ? mcp_alloc_zeroed(1, sizeof *duration + length + 1)
-                                  : NULL;
+    const char *words[] = { ended->method, ended->name ? ended->name : "",
+                            ended->error_type ? ended->error_type : "" };
+    size_t at[3];
+
+    key->length = 0;
+    for (size_t i = 0; i < 3; i++) {
+        size_t length = strlen(words[i]) + 1;
+        if (length > sizeof key->text - key->length)
+            return false;
+        at[i] = key->length;
+        memcpy(key->text + at[i], words[i], length);
+        key->length += length;
+    }
+    key->name_at = at[1];
+    key->error_at = at[2];
+    return true;
+}
+
+/* The names are one block behind the struct. @return NULL: no memory */
+static mcp__duration *add_series(mcp__durations *durations, const struct key *key, bool is_route)
+{
+    mcp__duration *duration = mcp_alloc_zeroed(1, sizeof *duration + key->length);
 
     if (!duration)
         return NULL;
-    char *text = memcpy(duration + 1, key, length + 1);
+    char *text = memcpy(duration + 1, key->text, key->length);
     duration->method = text;
-    duration->name = text + method_length + 1;
+    duration->name = text + key->name_at;
+    duration->error_type = text + key->error_at;
     duration->is_route = is_route;
-    if (mcp__map_put(&durations->map, text, length, duration) != MCP_OK) {
+    if (mcp__map_put(&durations->map, text, key->length, duration) != MCP_OK) {
         free(duration);
         return NULL;
     }
@@ -365,26 +399,23 @@ static mcp__duration *add_series(mcp__durations *durations, const char *key, siz
     return duration;
 }
 
-void mcp__durations_add(mcp__durations *durations, const char *method, const char *name,
-                        bool is_route, int64_t ns)
+void mcp__durations_add(mcp__durations *durations, const mcp_ended *ended)
 {
-    char key[KEY_MAX];
-    size_t method_length = strlen(method), name_length = name ? strlen(name) : 0;
-    size_t length = method_length + 1 + name_length, bucket = 0;
+    const mcp_ended other = { .method = OTHER };
+    bool is_other = false;
+    struct key key;
 
-    if (length >= sizeof key)
-        return;
-    memcpy(key, method, method_length + 1);
-    memcpy(key + method_length + 1, name ? name : "", name_length + 1);
-    mcp__duration *duration = mcp__map_get(&durations->map, key, length);
+    if (!make_key(&key, ended))
+        is_other = make_key(&key, &other);
+    mcp__duration *duration = mcp__map_get(&durations->map, key.text, key.length);
+    if (!duration && durations->map.count >= MCP__DURATIONS_MAX - 1 && !is_other) {
+        is_other = make_key(&key, &other);
+        duration = mcp__map_get(&durations->map, key.text, key.length);
+    }
     if (!duration)
-        duration = add_series(durations, key, length, method_length, is_route);
-    if (!duration)
-        return; /* without memory, or beyond the bound: figures are not worth an error */
-    while (bucket < MCP__DURATION_BOUNDS && ns > mcp__duration_bounds[bucket].ns)
-        bucket++;
-    duration->counts[bucket]++;
-    duration->sum_ns += ns > 0 ? (uint64_t)ns : 0;
+        duration = add_series(durations, &key, ended->is_route && !is_other);
+    if (duration) /* figures are not worth an error for want of memory */
+        mcp__histogram_add(&duration->times, ended->duration_ns);
 }
 
 /* ---- the end of a call ----------------------------------------------------------------------- */
@@ -409,7 +440,7 @@ void mcp__result_ended(mcp_call *call, const char *error_type)
     ended.duration_ns = mcp_clock_mono_ns() - call->began_ns;
     call->began_ns = 0;
     if (durations)
-        mcp__durations_add(durations, ended.method, ended.name, ended.is_route, ended.duration_ns);
+        mcp__durations_add(durations, &ended);
     if (options->ended)
         options->ended(call, &ended, options->ended_data);
 }

@@ -57,29 +57,40 @@ void mcp__result_ended(mcp_call *call, const char *error_type);
 
 /* ---- durations ------------------------------------------------------------------------------- */
 
-#define MCP__DURATION_BOUNDS 19
+#define MCP__DURATION_BOUNDS 18
 
-/** The upper bounds of the buckets, in nanoseconds and as text in seconds; beyond the last:
- *  +Inf. */
+/** The upper bounds of the buckets, in nanoseconds and as text in seconds; beyond the last: +Inf.
+ *  Those of OpenTelemetry for MCP, and finer ones below. */
 extern const struct mcp__duration_bound {
     int64_t ns;
     const char *seconds;
 } mcp__duration_bounds[MCP__DURATION_BOUNDS];
 
-/** One histogram. */
+typedef struct mcp__histogram {
+    uint64_t counts[MCP__DURATION_BOUNDS + 1]; /* not cumulative */
+    uint64_t sum_ns;
+} mcp__histogram;
+
+void mcp__histogram_add(mcp__histogram *histogram, int64_t ns);
+
+/** How many there are, and how long the names of one are together, with their NULs. */
+#define MCP__DURATIONS_MAX 1024
+#define MCP__DURATION_NAMES_MAX 512
+
+/** The histogram of one method, name and kind of error. */
 typedef struct mcp__duration mcp__duration;
 struct mcp__duration {
     mcp__duration *next;
-    const char *method; /* of MCP or, for a route, of HTTP; its own copy, as `name` */
-    const char *name;   /* of the tool as it is registered, or the route's path; "": neither */
+    const char *method;     /* of MCP or, for a route, of HTTP; its own copy, as the others */
+    const char *name;       /* of the tool as it is registered, or the route's path; "": neither */
+    const char *error_type; /* as in mcp_ended; "": none */
     bool is_route;
-    uint64_t counts[MCP__DURATION_BOUNDS + 1]; /* not cumulative */
-    uint64_t sum_ns;
+    mcp__histogram times;
 };
 
 /** The loop's alone. */
 struct mcp__durations {
-    mcp__map map; /* from "method name" to its histogram */
+    mcp__map map; /* from "method", NUL, "name", NUL, "error type" to its histogram */
     mcp__duration *first;
     mcp__duration **end;
 };
@@ -88,8 +99,8 @@ void mcp__durations_init(mcp__durations *durations);
 
 void mcp__durations_clear(mcp__durations *durations);
 
-/** Count one request. @param name NULL: none */
-void mcp__durations_add(mcp__durations *durations, const char *method, const char *name,
-                        bool is_route, int64_t ns);
+/** Count one call. Where no further histogram may be, or its names are too long, it counts as one
+ *  of the method "other". */
+void mcp__durations_add(mcp__durations *durations, const mcp_ended *ended);
 
 #endif

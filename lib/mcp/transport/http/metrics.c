@@ -27,7 +27,12 @@
 #include "mcp/hash.h"
 #include "mcp/transport/http/header_fields.h"
 
-#define TEXT_MAX ((size_t)8 * 1024 * 1024)
+/* The tables bound the text: each name of a histogram twice as long by its escapes, in each line of
+ * it; and all else. */
+#define LINES_OF_HISTOGRAM (MCP__DURATION_BOUNDS + 3)
+#define LINE_MAX_BYTES ((size_t)2 * MCP__DURATION_NAMES_MAX + 160)
+#define TEXT_MAX                                                                                   \
+    (MCP__DURATIONS_MAX * LINES_OF_HISTOGRAM * LINE_MAX_BYTES + MCP_METRICS_MAX + (size_t)64 * 1024)
 #define NS_A_SECOND 1000000000
 
 static void answer(mcp__http_exchange *exchange, int status, const char *type, mcp_buf *body)
@@ -95,32 +100,67 @@ static void put_label(mcp_buf *body, const char *name, const char *value)
     (void)mcp_buf_putc(body, '"');
 }
 
-static void put_sample(mcp_buf *body, const char *suffix, const mcp__duration *duration,
-                       const char *bound)
+/* The labels of a histogram, the first of them without a comma. */
+static void put_labels(mcp_buf *body, const mcp__duration *duration)
 {
-    (void)mcp_buf_printf(body, "mcp_request_duration_seconds%s{", suffix);
+    bool is_tool = strcmp(duration->method, "tools/call") == 0;
+
     put_label(body, "method", duration->method);
-    if (duration->name[0]) {
+    if (duration->name[0] || is_tool) {
         (void)mcp_buf_putc(body, ',');
-        put_label(body, duration->is_route ? "route" : "tool", duration->name);
+        put_label(body, duration->is_route ? "route" : "tool",
+                  duration->name[0] ? duration->name : "other");
     }
-    (void)mcp_buf_printf(body, bound ? ",le=\"%s\"} " : "} ", bound);
+    if (duration->error_type[0]) {
+        (void)mcp_buf_putc(body, ',');
+        put_label(body, "error_type", duration->error_type);
+    }
 }
 
-static void put_histogram(mcp_buf *body, const mcp__duration *duration)
+/* @param duration whose the labels are; NULL: none */
+static void put_sample(mcp_buf *body, const char *family, const char *suffix,
+                       const mcp__duration *duration, const char *bound)
+{
+    (void)mcp_buf_printf(body, "%s%s", family, suffix);
+    if (duration || bound)
+        (void)mcp_buf_putc(body, '{');
+    if (duration)
+        put_labels(body, duration);
+    if (bound)
+        (void)mcp_buf_printf(body, "%sle=\"%s\"", duration ? "," : "", bound);
+    (void)mcp_buf_puts(body, duration || bound ? "} " : " ");
+}
+
+static void put_histogram(mcp_buf *body, const char *family, const mcp__duration *duration,
+                          const mcp__histogram *times)
 {
     uint64_t count = 0;
 
     for (size_t i = 0; i <= MCP__DURATION_BOUNDS; i++) {
         bool is_last = i == MCP__DURATION_BOUNDS;
-        count += duration->counts[i];
-        put_sample(body, "_bucket", duration, is_last ? "+Inf" : mcp__duration_bounds[i].seconds);
+        count += times->counts[i];
+        put_sample(body, family, "_bucket", duration,
+                   is_last ? "+Inf" : mcp__duration_bounds[i].seconds);
         (void)mcp_buf_printf(body, "%" PRIu64 "\n", count);
     }
-    put_sample(body, "_sum", duration, NULL);
-    put_ns(body, duration->sum_ns);
-    put_sample(body, "_count", duration, NULL);
+    put_sample(body, family, "_sum", duration, NULL);
+    put_ns(body, times->sum_ns);
+    put_sample(body, family, "_count", duration, NULL);
     (void)mcp_buf_printf(body, "%" PRIu64 "\n", count);
+}
+
+static void put_times(mcp_buf *body, const mcp__httpd *httpd)
+{
+    static const char calls[] = "mcp_operation_duration_seconds";
+    static const char sessions[] = "mcp_session_duration_seconds";
+
+    if (httpd->durations.first)
+        begin_family(body, calls, "histogram",
+                     "Time from a request to its end, by method, tool or route, and error.");
+    for (const mcp__duration *at = httpd->durations.first; at; at = at->next)
+        put_histogram(body, calls, at, &at->times);
+    begin_family(body, sessions, "histogram", "Life of sessions that have ended.");
+    put_histogram(body, sessions, NULL, &httpd->session_times);
 }
 
 static void put_build(mcp_buf *body, const mcp_server_options *options)
@@ -293,11 +333,7 @@ void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
     mcp_buf_init(&body, TEXT_MAX);
     put_http(&body, httpd);
     put_handlers(&body, httpd);
-    if (httpd->durations.first)
-        begin_family(&body, "mcp_request_duration_seconds", "histogram",
-                     "Time from a request to its answer, by method and tool or route.");
-    for (const mcp__duration *at = httpd->durations.first; at; at = at->next)
-        put_histogram(&body, at);
+    put_times(&body, httpd);
     put_build(&body, httpd->serve.options);
     put_process(&body, httpd);
     put_program(&body, &httpd->http);

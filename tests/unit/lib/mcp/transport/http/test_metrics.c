@@ -69,6 +69,7 @@ static struct {
     int count;
     char type[16];
     char labels[300]; /* of the histogram being read, without le */
+    bool has_labels;  /* false: the next bucket is the first of a histogram */
     double bound, cumulative;
     char samples[4000][300]; /* name and labels of every sample */
     size_t sample_count;
@@ -102,7 +103,8 @@ static void read_help(const char *line)
             fail_msg("two families share the name %.*s", (int)base, line);
     }
     (void)snprintf(reader.names[reader.count++], 80, "%.*s", (int)length, line);
-    reader.type[0] = reader.labels[0] = '\0';
+    reader.type[0] = '\0';
+    reader.has_labels = false;
 }
 
 static void read_type(const char *line)
@@ -153,17 +155,21 @@ static void read_histogram(const char *suffix, const char *labels, const char *l
     if (strcmp(suffix, "_bucket") != 0) {
         assert_string_equal(labels, reader.labels);
         assert_true(le[0] == '\0' && reader.bound == HUGE_VAL);
-        if (strcmp(suffix, "_count") == 0)
+        bool is_count = strcmp(suffix, "_count") == 0;
+        if (is_count)
             assert_true(value == reader.cumulative);
         else
             assert_string_equal(suffix, "_sum");
+        reader.has_labels = !is_count;
         return;
     }
     assert_true(le[0] != '\0');
-    if (strcmp(labels, reader.labels) != 0) {
+    if (!reader.has_labels) {
+        reader.has_labels = true;
         (void)snprintf(reader.labels, sizeof reader.labels, "%s", labels);
-        assert_true(bound == 5e-05);
+        assert_true(bound == 0.0001);
     } else {
+        assert_string_equal(labels, reader.labels);
         assert_true(bound > reader.bound && value >= reader.cumulative);
     }
     reader.bound = bound;
@@ -260,16 +266,17 @@ static void answers_are_counted_by_method_and_tool(void **state)
             "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
             "\"io.modelcontextprotocol/clientCapabilities\":{}}}}");
     assert_int_equal(ask("GET", "/metrics", NULL), 200);
-    assert_non_null(strstr(answer.body, "\nmcp_request_duration_seconds_count{"
+    assert_non_null(strstr(answer.body, "\nmcp_operation_duration_seconds_count{"
                                         "method=\"tools/call\",tool=\"fix/echo\"} 3\n"));
     assert_non_null(
         strstr(answer.body,
-               "\nmcp_request_duration_seconds_bucket{method=\"tools/call\",tool=\"fix/echo\","
+               "\nmcp_operation_duration_seconds_bucket{method=\"tools/call\",tool=\"fix/echo\","
                "le=\"+Inf\"} 3\n"));
-    assert_non_null(
-        strstr(answer.body, "\nmcp_request_duration_seconds_count{method=\"tools/call\"} 1\n"));
-    assert_non_null(
-        strstr(answer.body, "\nmcp_request_duration_seconds_count{method=\"other\"} 1\n"));
+    assert_non_null(strstr(answer.body,
+                           "\nmcp_operation_duration_seconds_count{method=\"tools/call\","
+                           "tool=\"other\",error_type=\"-32602\"} 1\n"));
+    assert_non_null(strstr(answer.body, "\nmcp_operation_duration_seconds_count{"
+                                        "method=\"other\",error_type=\"-32601\"} 1\n"));
     assert_null(strstr(answer.body, "made"));
     assert_null(strstr(answer.body, "invented"));
     assert_non_null(strstr(answer.body, "\nmcp_build_info{library=\""));
@@ -296,6 +303,31 @@ static void figures_grow_with_what_happens(void **state)
     assert_non_null(strstr(answer.body, "\nmcp_sessions_total 1\n"));
     assert_non_null(strstr(answer.body, "\nmcp_http_requests_total 2\n"));
     assert_non_null(strstr(answer.body, "\nmcp_handlers_running 0\n"));
+}
+
+/* A refused result is an error of its own kind; a session counts when it ends. */
+static void errors_and_sessions_are_counted(void **state)
+{
+    char fields[128], id[64];
+
+    (void)state;
+    call_tool("fix/refuse");
+    web_ask(
+        &answer, port, "POST", "/mcp", NULL,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+    web_field(&answer, "Mcp-Session-Id", id, sizeof id);
+    assert_int_equal(ask("GET", "/metrics", NULL), 200);
+    assert_non_null(strstr(answer.body, "\nmcp_operation_duration_seconds_count{"
+                                        "method=\"tools/call\",tool=\"fix/refuse\","
+                                        "error_type=\"tool_error\"} 1\n"));
+    assert_non_null(strstr(answer.body, "\nmcp_session_duration_seconds_count 0\n"));
+    (void)snprintf(fields, sizeof fields, "Mcp-Session-Id: %s\r\n", id);
+    assert_int_equal(ask("DELETE", "/mcp", fields), 200);
+    assert_int_equal(ask("GET", "/metrics", NULL), 200);
+    assert_non_null(strstr(answer.body, "\nmcp_session_duration_seconds_count 1\n"));
+    assert_non_null(strstr(answer.body, "\nmcp_session_duration_seconds_bucket{le=\"+Inf\"} 1\n"));
+    read_exposition(answer.text + (answer.body - answer.text));
 }
 
 /* Nothing is said of clients: neither names nor ids nor addresses. */
@@ -400,6 +432,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(figures_are_well_formed, begin, end),
         cmocka_unit_test_setup_teardown(answers_are_counted_by_method_and_tool, begin, end),
         cmocka_unit_test_setup_teardown(figures_grow_with_what_happens, begin, end),
+        cmocka_unit_test_setup_teardown(errors_and_sessions_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(nothing_is_said_of_clients, begin, end),
         cmocka_unit_test(a_program_adds_its_own_families),
         cmocka_unit_test(a_token_may_be_required),
