@@ -55,6 +55,9 @@ struct endpoint {
     mcp_http_auth jwt;      /* its verifier; NULL: no JWTs are taken */
     const char *servers[2]; /* the issuer, and the end */
     serve_jwt *keys;
+    mcp_metrics_writer *write_metrics; /* the server's own; NULL: it has none */
+    void *metrics_data;                /* passed to it */
+    serve_sampler *sampler;            /* NULL: nothing is sampled */
 };
 
 bool serve_wants_http(const cli_line *line)
@@ -393,6 +396,35 @@ static void fill_events(struct endpoint *self)
     http->data = self;
 }
 
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+/* An mcp_metrics_writer. */
+static void write_metrics(mcp_buf *out, void *data)
+{
+    const struct endpoint *self = data;
+
+    if (self->write_metrics)
+        self->write_metrics(out, self->metrics_data);
+    if (self->sampler)
+        serve_sampler_write(self->sampler, out);
+}
+
+static mcp_status open_metrics(struct endpoint *self, mcp_error *err)
+{
+    const serve_setup *setup = self->setup;
+    mcp_http_options *http = self->http;
+
+    if (!http->metrics)
+        return MCP_OK;
+    self->write_metrics = http->write_metrics;
+    self->metrics_data = http->metrics_data;
+    http->write_metrics = write_metrics;
+    http->metrics_data = self;
+    return setup->sample ? serve_sampler_new(&self->sampler, setup->sample, setup->sample_data,
+                                             setup->options.log, err)
+                         : MCP_OK;
+}
+
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
 /* An mcp_token_verifier: the server's own first, then JWTs. */
@@ -521,7 +553,10 @@ mcp_status serve_http(mcp_server *server, const serve_server *service, serve_set
     mcp_status st = fill(&self, err);
 
     if (st == MCP_OK)
+        st = open_metrics(&self, err);
+    if (st == MCP_OK)
         st = mcp_server_http(server, self.http, err);
+    serve_sampler_free(self.sampler);
     serve_jwt_close(self.keys);
     return st;
 }

@@ -74,6 +74,7 @@ static mcp_status fill_in(serve_setup *setup, void *data, mcp_error *err)
     setup->features.data = data;
     setup->http.routes_data = data;
     setup->verify_data = data;
+    setup->sample_data = data;
     return cli_has(line, "allowed-dirs") ? open_guard(setup, err) : MCP_OK;
 }
 
@@ -121,6 +122,7 @@ int serve_run(const serve_server *service, const cli_line *line, void *data)
         .features = service->features,
         .http = service->http,
         .verify = service->verify,
+        .sample = service->sample,
         .jwt = AUTH_OPTIONS_INIT,
     };
     mcp_error err = MCP_ERROR_INIT;

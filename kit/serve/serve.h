@@ -29,6 +29,7 @@
 #include "mcp/http.h"
 #include "mcp/server.h"
 #include "serve/log.h"
+#include "serve/metrics.h"
 #include "serve/systemd.h"
 
 /* ---- flags ----------------------------------------------------------------------------------- */
@@ -141,6 +142,8 @@ typedef struct serve_setup {
     mcp_http_options http;      /* not used on standard input and output */
     mcp_token_verifier *verify; /* the server's own, below; NULL: it has none */
     void *verify_data;          /* passed to `verify` */
+    serve_sample *sample;       /* the server's own, below; NULL: it has none */
+    void *sample_data;          /* passed to `sample` */
     /** How JWTs are verified, beyond the flags, which set issuer, resource and keys. */
     auth_options jwt;
 } serve_setup;
@@ -173,6 +176,10 @@ typedef struct serve_server {
      * which may be a JWT. It must end within the grace time: `close` does not wait for it. NULL:
      * there are none. */
     mcp_token_verifier *verify;
+    /** Families of /metrics that have to be read from a database: they are sampled by a thread,
+     * from after `start` to before `stop`, where the flags say --metrics. Others are written by
+     * http.write_metrics. NULL: there are none. */
+    serve_sample *sample;
     /** Variables with bearer tokens in clear, ending with NULL, of which /metrics requires one. */
     const char *const *metrics_variables;
     /** Parts of the program that log, ending with NULL; the first is the server's own. Their

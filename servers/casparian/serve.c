@@ -12,6 +12,7 @@
 #include "gateway/permissions.h"
 #include "hooks.h"
 #include "jobs/runner.h"
+#include "jobs/state/peek.h"
 #include "notifications.h"
 #include "shell/commands.h"
 #include "shell/shell.h"
@@ -85,6 +86,21 @@ static void warn(const serve_setup *setup, const casparian_app *app)
     if (app->config->decide == CASPARIAN_DECIDE_ALLOW)
         mcp_log_write(&app->log, MCP_LOG_WARNING,
                       "the client may approve its own requests (casparian_approval_decide)");
+}
+
+/* A serve_sample. */
+static mcp_status sample(mcp_buf *out, void *data, mcp_error *err)
+{
+    static const char jobs[] = "casparian_jobs";
+    const struct running *self = data;
+    int64_t counts[CASPARIAN_JOB_STATES] = { 0 };
+    mcp_status st = casparian_peek_jobs(counts, self->app.store, err);
+    if (st != MCP_OK)
+        return st;
+    serve_metric_begin(out, jobs, "gauge", "Jobs of the home, by their state.");
+    for (size_t i = 0; i < CASPARIAN_JOB_STATES; i++)
+        serve_metric_put(out, jobs, "state", casparian_job_states[i], (double)counts[i]);
+    return MCP_OK;
 }
 
 static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
@@ -165,6 +181,7 @@ static const serve_server server = {
     .start = start,
     .stop = stop,
     .close = close_all,
+    .sample = sample,
 };
 
 int casparian_command_serve(const cli_line *line, void *data)

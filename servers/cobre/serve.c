@@ -29,10 +29,19 @@ static size_t calls_max_bytes(void)
     return half > COBRE_CASE_ARENA_MAX ? half : COBRE_CASE_ARENA_MAX;
 }
 
+static void write_metrics(mcp_buf *out, void *data)
+{
+    const cobre_app *app = data;
+    serve_metric(out, "cobre_lp_solves_total", "counter", "Linear programs that runs have solved.",
+                 (double)atomic_load_explicit(&app->lp_solves, memory_order_relaxed));
+}
+
 static mcp_status open_app(serve_setup *setup, void *data, mcp_error *err)
 {
     cobre_app *app = data;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    setup->http.write_metrics = write_metrics;
+    setup->http.metrics_data = app;
     setup->options.limits.calls_max_bytes = calls_max_bytes();
     app->guard = setup->guard;
     app->threads = (unsigned)cli_int(setup->line, "threads", cores > 0 ? cores : 1);

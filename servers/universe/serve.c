@@ -73,6 +73,7 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
     fill_limits(setup);
     setup->options.allow_write = !how.read_only;
     setup->options.data = setup->features.data = setup->http.routes_data = &self->app;
+    setup->http.metrics_data = &self->app;
     mcp_status st = universe_rules_read(&how.rules, setup->line, err);
     self->app.rules = how.rules;
     if (st == MCP_OK && cli_flag(setup->line, "strict-schema"))
@@ -126,7 +127,9 @@ static const serve_server server = {
                   .tools = universe_tools,
                   .resources = universe_resources,
                   .completions = universe_completions },
-    .http = { .routes = universe_routes, .problem = universe_rest_problem },
+    .http = { .routes = universe_routes,
+              .problem = universe_rest_problem,
+              .write_metrics = universe_rest_metrics },
     .open = open_all,
     .start = start,
     .stop = stop,

@@ -13,6 +13,19 @@
 
 #define PROGRESS_META "causeway/convergence"
 
+/* A run that a call began. */
+struct observed {
+    cobre_app *app;
+    mcp_call *call;
+    int64_t solves; /* that are counted */
+};
+
+static void count_solves(struct observed *run, int64_t solves)
+{
+    run->solves += solves;
+    (void)atomic_fetch_add_explicit(&run->app->lp_solves, solves, memory_order_relaxed);
+}
+
 static void report_progress(mcp_call *call, const cobre_progress *progress, const char *message,
                             mcp_buf *metadata)
 {
@@ -30,7 +43,9 @@ static void report_progress(mcp_call *call, const cobre_progress *progress, cons
 
 static void on_iteration(const sddp_iteration *row, const cobre_progress *progress, void *data)
 {
-    mcp_call *call = data;
+    struct observed *run = data;
+    mcp_call *call = run->call;
+    count_solves(run, row->lp_solves);
     if (!mcp_call_wants_progress(call))
         return;
     char message[160];
@@ -55,7 +70,7 @@ static void on_iteration(const sddp_iteration *row, const cobre_progress *progre
 static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms,
                         const cobre_progress *progress, void *data)
 {
-    mcp_call *call = data;
+    mcp_call *call = ((struct observed *)data)->call;
     if (!mcp_call_wants_progress(call))
         return;
     char message[80];
@@ -77,7 +92,7 @@ static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms,
 /* Runs on the solver's threads. */
 static sddp_stop should_stop(void *data)
 {
-    switch (mcp_call_stop(data)) {
+    switch (mcp_call_stop(((struct observed *)data)->call)) {
     case MCP_STOP_NONE:
         return SDDP_STOP_NONE;
     case MCP_STOP_CANCELLED:
@@ -159,13 +174,14 @@ static mcp_status refuse_second(mcp_call *call, const char *running)
                         "A run is in progress: %s", running ? running : "of another case");
 }
 
-static mcp_status run_begun(mcp_call *call, const cobre_app *app, struct output_place *place)
+static mcp_status run_begun(mcp_call *call, cobre_app *app, struct output_place *place)
 {
+    struct observed run = { .app = app, .call = call };
     const cobre_run_observer observer = {
         .iteration = on_iteration,
         .scenario = on_scenario,
         .should_stop = should_stop,
-        .data = call,
+        .data = &run,
     };
     const cobre_run_order order = {
         .case_fd = place->case_fd,
@@ -181,6 +197,9 @@ static mcp_status run_begun(mcp_call *call, const cobre_app *app, struct output_
     };
     cobre_run_result result;
     mcp_status st = cobre_run(&result, &order, mcp_call_arena(call), mcp_call_error(call));
+    int64_t solves = st == MCP_OK ? result.training.lp_solves + result.simulation.lp_solves : 0;
+    if (solves > run.solves) /* those of the simulation, and outside of iterations */
+        count_solves(&run, solves - run.solves);
     return st == MCP_OK ? answer_run(call, &result) : st;
 }
 

@@ -24,8 +24,10 @@
 #define COBRE_GATEWAY_APP_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "columns/columns.h"
 #include "guard/paths.h"
@@ -39,7 +41,8 @@ typedef struct cobre_app {
     unsigned threads;         /* the largest number of a run */
     pthread_mutex_t run_lock; /* guards the two below */
     bool is_running;
-    char running_case[4096]; /* PATH_MAX; for the message that refuses a second run */
+    char running_case[4096];       /* PATH_MAX; for the message that refuses a second run */
+    atomic_int_fast64_t lp_solves; /* of runs, since the start */
 } cobre_app;
 
 /** The ten tools of the contract (seed SS2), to be added with cobre_files. */

@@ -47,4 +47,7 @@ mcp_status portarium_rest_run(mcp_call *call, portarium_app *app,
 /** The library's mcp_metrics_writer; `data` is the app. */
 void portarium_rest_metrics(mcp_buf *out, void *data);
 
+/** Append the families that are read from the database; blocks. @param data the portarium_app */
+mcp_status portarium_rest_sample(mcp_buf *out, void *data, mcp_error *err);
+
 #endif

@@ -1,9 +1,7 @@
 /*
- * routes.c - health, metrics and the page.
+ * routes.c - health and the page.
  */
 #include "rest/routes.h"
-
-#include <inttypes.h>
 
 #include "mcp/clock.h"
 #include "model/identity.h"
@@ -73,31 +71,6 @@ mcp_status portarium_rest_ready(mcp_call *call, void *data)
     mcp_write_end(&json);
     mcp_write_end(&json);
     return send_json(call, is_well ? 200 : 503, &json, &buf);
-}
-
-/* ---- metrics --------------------------------------------------------------------------------- */
-
-static void put(mcp_buf *out, const char *name, const char *type, const char *help, uint64_t value)
-{
-    mcp_buf_printf(out,
-                   "# HELP portarium_%s %s\n# TYPE portarium_%s %s\nportarium_%s %" PRIu64 "\n",
-                   name, help, name, type, name, value);
-}
-
-void portarium_rest_metrics(mcp_buf *out, void *data)
-{
-    portarium_app *app = data;
-    bus_counts events;
-    bus_count(portarium_plane_events(app->plane), &events);
-    put(out, "waiting_calls", "gauge", "Calls that wait for a change.",
-        jobs_waits_count(portarium_plane_waits(app->plane)));
-    put(out, "event_readers", "gauge", "Open streams of events.", events.subscribers);
-    put(out, "events_published_total", "counter", "Events of workspaces.", events.published);
-    put(out, "events_delivered_total", "counter", "Events handed to streams.", events.delivered);
-    put(out, "event_readers_resynced_total", "counter", "Readers that fell behind.",
-        events.resynced);
-    put(out, "rate_limited_total", "counter", "Requests refused by rate limits.",
-        portarium_limits_refused(app->limits));
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

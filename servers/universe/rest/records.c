@@ -43,6 +43,32 @@ mcp_status universe_rest_ready(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+void universe_rest_metrics(mcp_buf *out, void *data)
+{
+    static const char *const outcomes[] = { "applied", "unchanged", "rejected", "conflict" };
+    static const char commands[] = "universe_commands_total";
+    const universe_app *app = data;
+    universe_figures figures;
+
+    universe_service_figures(&figures, app->service);
+    serve_metric_begin(out, commands, "counter", "Commands, by what became of them.");
+    for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++)
+        serve_metric_put(out, commands, "outcome", outcomes[i], (double)figures.judged[i]);
+    serve_metric_put(out, commands, "outcome", "failed", (double)figures.failed);
+    serve_metric_times(out, "universe_commit_seconds", "Time of a transaction, with its retries.",
+                       &figures.commit_times);
+    serve_metric(out, "universe_changes_waiting", "gauge", "Changes that wait for a commit.",
+                 (double)figures.waiting);
+    serve_metric(out, "universe_loaded", "gauge", "Universes in memory.", (double)figures.loaded);
+    serve_metric(out, "universe_bodies", "gauge", "Bodies in them.", (double)figures.bodies);
+    serve_metric(out, "universe_viewers", "gauge", "Open streams of viewers.",
+                 (double)figures.viewers);
+    serve_metric(out, "universe_snapshots_total", "counter", "Snapshots written.",
+                 (double)figures.snapshots);
+    serve_metric(out, "universe_database_up", "gauge", "1: the last commit succeeded.",
+                 figures.database_ok);
+}
+
 /* ---- the list -------------------------------------------------------------------------------- */
 
 struct list {

@@ -76,4 +76,7 @@ mcp_handler universe_rest_command, universe_rest_batch, universe_rest_restore,
 mcp_status universe_rest_problem(mcp_buf *body, const char **mime_type, const mcp_problem *problem,
                                  void *data);
 
+/** The families of /metrics; an mcp_metrics_writer of a universe_app (records.c). */
+void universe_rest_metrics(mcp_buf *out, void *data);
+
 #endif

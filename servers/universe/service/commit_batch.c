@@ -699,7 +699,7 @@ void universe_commit_batch(universe_publication *out, universe_service *service,
     universe_change *sorted[COMMIT_MAX];
     mcp_error cause = MCP_ERROR_INIT;
     mcp_status st = MCP_E_BUSY;
-    int64_t until_ms = mcp_clock_mono_ms() + TRY_MS;
+    int64_t began_ns = mcp_clock_mono_ns(), until_ms = mcp_clock_mono_ms() + TRY_MS;
     bool is_reading = true, was_sent = false;
 
     *out = (universe_publication){ .arena = mcp_arena_new(BATCH_ARENA) };
@@ -713,7 +713,11 @@ void universe_commit_batch(universe_publication *out, universe_service *service,
         was_sent = false;
         st = attempt(out, &was_sent, service, sorted, count, is_reading, &cause);
     }
-    if (st != MCP_OK) {
+    if (st == MCP_OK && !is_reading) {
+        pthread_mutex_lock(&service->lock);
+        serve_times_add(&service->figures.commit_times, mcp_clock_mono_ns() - began_ns);
+        pthread_mutex_unlock(&service->lock);
+    } else if (st != MCP_OK) {
         char what[64];
         snprintf(what, sizeof what, "%zu changes were not committed", count);
         universe_log_failure(service, MCP_LOG_ERROR, count, what, &cause);

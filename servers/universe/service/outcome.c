@@ -53,19 +53,22 @@ static mcp_status as_reported(const universe_service *service, mcp_status status
 static void answer(universe_service *service, universe_change *change, mcp_status status,
                    const mcp_error *cause)
 {
+    universe_figures *figures = &service->figures;
     bool has_own = change->status != MCP_OK && !universe_spoils_batch(change->status);
-    if (change->kind == UNIVERSE_CHANGE_CATCH_UP || has_own)
+    if (change->kind == UNIVERSE_CHANGE_CATCH_UP)
         return;
-    if (status != MCP_OK) {
+    if (!has_own && status != MCP_OK) {
         change->status = status;
         if (change->err)
             *change->err = *cause;
-        return;
     }
-    if (change->out->answer != UNIVERSE_REFUSED)
-        return;
     pthread_mutex_lock(&service->lock);
-    service->figures.rejected++;
+    if (change->kind == UNIVERSE_CHANGE_COMMANDS && !change->is_stale) {
+        int64_t *count = change->status == MCP_OK ? &figures->judged[change->out->answer]
+                                                  : &figures->failed;
+        *count += (int64_t)change->count;
+    }
+    figures->rejected += change->status == MCP_OK && change->out->answer == UNIVERSE_REFUSED;
     pthread_mutex_unlock(&service->lock);
 }
 

@@ -48,6 +48,7 @@
 #include "mcp/files.h"
 #include "mcp/log.h"
 #include "model/model.h"
+#include "serve/metrics.h"
 #include "service/storage/record.h"
 
 /** The service: universes of one database. */
@@ -388,6 +389,9 @@ typedef struct universe_figures {
     int64_t snapshots;   /* written since the start */
     int64_t snapshot_ms; /* wall clock of the newest; 0: none yet */
     int64_t viewers;     /* streams */
+    /** Commands that were judged, by universe_answer; and those of changes that failed. */
+    int64_t judged[UNIVERSE_CONFLICT + 1], failed;
+    serve_times commit_times; /* from the first try to the commit */
 } universe_figures;
 
 /** Figures of now. */

@@ -154,9 +154,8 @@ static void put_times(mcp_buf *body, const mcp__httpd *httpd)
     static const char calls[] = "mcp_operation_duration_seconds";
     static const char sessions[] = "mcp_session_duration_seconds";
 
-    if (httpd->durations.first)
-        begin_family(body, calls, "histogram",
-                     "Time from a request to its end, by method, tool or route, and error.");
+    begin_family(body, calls, "histogram",
+                 "Time from a request to its end, by method, tool or route, and error.");
     for (const mcp__duration *at = httpd->durations.first; at; at = at->next)
         put_histogram(body, calls, at, &at->times);
     begin_family(body, sessions, "histogram", "Life of sessions that have ended.");

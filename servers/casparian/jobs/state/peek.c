@@ -53,6 +53,23 @@ mcp_status casparian_peek_read(casparian_peek *out, casparian_store *store, mcp_
     return casparian_store_end(session, st, err);
 }
 
+const char *const casparian_job_states[CASPARIAN_JOB_STATES] = { "queued", "running", "completed",
+                                                                 "failed", "cancelled" };
+
+mcp_status casparian_peek_jobs(int64_t out[CASPARIAN_JOB_STATES], casparian_store *store,
+                               mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, casparian_store_database(store), DB_READ, err);
+    for (size_t i = 0; i < CASPARIAN_JOB_STATES && st == MCP_OK; i++) {
+        const db_value state = db_text(casparian_job_states[i]);
+        st = casparian_query_int(&out[i], 0, session,
+                                 "SELECT count(*) FROM cf_api_jobs WHERE status = $1", &state, 1,
+                                 err);
+    }
+    return casparian_store_end(session, st, err);
+}
+
 mcp_status casparian_peek_claim(bool *is_held, bool *is_cancelled, casparian_store *store,
                                 const casparian_claim *claim, mcp_error *err)
 {

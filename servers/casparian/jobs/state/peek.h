@@ -16,6 +16,12 @@ typedef struct casparian_peek {
 
 mcp_status casparian_peek_read(casparian_peek *out, casparian_store *store, mcp_error *err);
 
+/* The states of jobs, and how many jobs there are of each. */
+#define CASPARIAN_JOB_STATES 5
+extern const char *const casparian_job_states[CASPARIAN_JOB_STATES];
+mcp_status casparian_peek_jobs(int64_t out[CASPARIAN_JOB_STATES], casparian_store *store,
+                               mcp_error *err);
+
 /* Whether a claim is still held, and whether somebody has asked to cancel its job. */
 mcp_status casparian_peek_claim(bool *is_held, bool *is_cancelled, casparian_store *store,
                                 const casparian_claim *claim, mcp_error *err);
