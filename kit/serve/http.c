@@ -398,6 +398,19 @@ static void fill_events(struct endpoint *self)
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
+static void write_trace_metrics(mcp_buf *out, trace_exporter *exporter)
+{
+    static const char dropped[] = "otel_spans_dropped_total";
+    trace_counts counts;
+
+    trace_count(exporter, &counts);
+    serve_metric(out, "otel_spans_exported_total", "counter", "Spans that the collector has taken.",
+                 (double)counts.exported);
+    serve_metric_begin(out, dropped, "counter", "Spans that were not exported.");
+    serve_metric_put(out, dropped, "reason", "queue_full", (double)counts.queue_full);
+    serve_metric_put(out, dropped, "reason", "failed", (double)counts.failed);
+}
+
 /* An mcp_metrics_writer. */
 static void write_metrics(mcp_buf *out, void *data)
 {
@@ -407,6 +420,8 @@ static void write_metrics(mcp_buf *out, void *data)
         self->write_metrics(out, self->metrics_data);
     if (self->sampler)
         serve_sampler_write(self->sampler, out);
+    if (self->setup->trace)
+        write_trace_metrics(out, self->setup->trace);
 }
 
 static mcp_status open_metrics(struct endpoint *self, mcp_error *err)

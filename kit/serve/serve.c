@@ -78,6 +78,27 @@ static mcp_status fill_in(serve_setup *setup, void *data, mcp_error *err)
     return cli_has(line, "allowed-dirs") ? open_guard(setup, err) : MCP_OK;
 }
 
+/* A collector that cannot be used is no reason not to serve. */
+static void open_trace(serve_setup *setup)
+{
+    const char *endpoint = getenv(SERVE_TRACE_VARIABLE);
+    const trace_options how = { .endpoint = endpoint,
+                                .name = setup->options.name,
+                                .version = setup->options.version,
+                                .log = setup->options.log };
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (!endpoint || !endpoint[0])
+        return;
+    if (trace_open(&setup->trace, &how, &err) != MCP_OK) {
+        mcp_log_write(&setup->options.log, MCP_LOG_WARNING,
+                      "no traces: " SERVE_TRACE_VARIABLE ": %s", err.message);
+        return;
+    }
+    setup->options.ended = trace_ended;
+    setup->options.ended_data = setup->trace;
+}
+
 /* Everything from `start` to `stop`. */
 static mcp_status run_server(mcp_server *server, const serve_server *service, serve_setup *setup,
                              void *data, mcp_error *err)
@@ -100,12 +121,15 @@ static mcp_status run(const serve_server *service, serve_setup *setup, void *dat
     mcp_status st = service->open ? service->open(setup, data, err) : MCP_OK;
 
     if (st == MCP_OK)
+        open_trace(setup);
+    if (st == MCP_OK)
         st = mcp_server_new(&server, &setup->options, err);
     if (st == MCP_OK)
         st = mcp_server_add(server, &setup->features, err);
     if (st == MCP_OK)
         st = run_server(server, service, setup, data, err);
     mcp_server_free(server);
+    trace_close(setup->trace);
     if (service->close)
         service->close(data);
     return st;

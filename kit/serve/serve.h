@@ -31,6 +31,7 @@
 #include "serve/log.h"
 #include "serve/metrics.h"
 #include "serve/systemd.h"
+#include "trace/trace.h"
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
@@ -144,6 +145,7 @@ typedef struct serve_setup {
     void *verify_data;          /* passed to `verify` */
     serve_sample *sample;       /* the server's own, below; NULL: it has none */
     void *sample_data;          /* passed to `sample` */
+    trace_exporter *trace;      /* where the variable below is set; else NULL */
     /** How JWTs are verified, beyond the flags, which set issuer, resource and keys. */
     auth_options jwt;
 } serve_setup;
@@ -186,6 +188,12 @@ typedef struct serve_server {
      * lines are JSON. NULL: lines of text without a part. */
     const char *const *log_parts;
 } serve_server;
+
+/**
+ * Variable that names the collector of traces (trace/trace.h). Where it is set, options.ended is
+ * the exporter's.
+ */
+#define SERVE_TRACE_VARIABLE "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 /**
  * The command `serve`: open the log, the directories and the server, serve as the flags say until
