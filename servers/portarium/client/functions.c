@@ -37,7 +37,8 @@ static const mcp_json *ask(const portarium_client *self, const portarium_client_
                                         .arguments = arguments,
                                         .body = body,
                                         .idempotency_key = call->idempotency_key,
-                                        .correlation_id = call->correlation_id };
+                                        .correlation_id = call->correlation_id,
+                                        .trace = call->trace };
     if (!operation)
         return fail(reply, 501, mcp_arena_printf(call->arena, "%s is not served.", name));
     self->send(self->data, operation, &request, call, reply);

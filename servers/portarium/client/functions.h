@@ -17,6 +17,7 @@ typedef struct portarium_client_call {
     const mcp_json *arguments;    /* of the tool; they fit its schema */
     const char *idempotency_key;  /* NULL: none */
     const char *correlation_id;
+    portarium_trace trace;
     int64_t deadline_mono_ms;
     bool (*should_stop)(void *stop_data); /* may be NULL */
     void *stop_data;

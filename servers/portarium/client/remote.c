@@ -211,7 +211,7 @@ typedef struct sending {
     portarium_remote *remote;
     const portarium_client_call *call;
     const portarium_operation *operation;
-    fetch_header headers[6];
+    fetch_header headers[8];
     fetch_request request;
 } sending;
 
@@ -326,6 +326,8 @@ static void send_remote(void *data, const portarium_operation *operation,
         add_header(&self, "Content-Type", request->body ? "application/json" : NULL);
         add_header(&self, "Idempotency-Key", key);
         add_header(&self, "X-Correlation-Id", request->correlation_id);
+        add_header(&self, "traceparent", request->trace.parent);
+        add_header(&self, "tracestate", request->trace.state);
         try_all(&self, request, key, reply);
     }
     mcp_buf_clear(&url);

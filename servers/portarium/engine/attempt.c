@@ -169,8 +169,7 @@ static mcp_status write_dispatch(portarium_dispatch *out, portarium_run *run,
     mcp_write_member_string(json, "provider", mcp_json_get_string(adapter->json, "providerSlug"));
     mcp_write_member_string(json, "correlationId",
                             mcp_json_get_string(run->record.json, "correlationId"));
-    if (tx->traceparent)
-        mcp_write_member_string(json, "traceparent", tx->traceparent);
+    portarium_trace_write(json, &tx->trace);
     const char *machine = mcp_json_get_string(mcp_json_get(adapter->json, "binding"), "machineId");
     mcp_status st = machine ? write_machine(json, tx, machine, err) : MCP_OK;
     mcp_write_end(json);

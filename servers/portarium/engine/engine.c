@@ -91,6 +91,7 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
     if (st != MCP_OK)
         return st;
     tx->correlation_id = mcp_json_get_string(run.record.json, "correlationId");
+    tx->trace = portarium_trace_read(run.record.hidden);
     if (self->is_lost)
         st = expire(self, &run, tx, err);
     else if (self->is_returned)
@@ -274,7 +275,7 @@ static void perform(portarium_engine *self, job *what, stepping *end)
         .egress = mcp_json_get(text, "egress"),
         .provider = mcp_json_get_string(text, "provider"),
         .correlation_id = mcp_json_get_string(text, "correlationId"),
-        .traceparent = mcp_json_get_string(text, "traceparent"),
+        .trace = portarium_trace_read(text),
         .deadline_mono_ms = what->deadline_mono_ms,
     };
     const portarium_stop stop = { .is_set = is_over, .data = what };

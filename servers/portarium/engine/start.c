@@ -114,7 +114,7 @@ static mcp_status check_pending(portarium_tx *tx, mcp_error *err)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Who has started it, for policies and for those who decide, and its sealed parameters. */
+/* Who has started it, for policies and for those who decide; its sealed parameters; its trace. */
 static mcp_status hidden_of(const mcp_json **out, portarium_tx *tx, const char *sealed,
                             mcp_error *err)
 {
@@ -127,6 +127,7 @@ static mcp_status hidden_of(const mcp_json **out, portarium_tx *tx, const char *
     mcp_write_member_value(&draft.json, "initiator", initiator);
     if (sealed)
         mcp_write_member_string(&draft.json, "parameters", sealed);
+    portarium_trace_write(&draft.json, &tx->trace);
     return portarium_draft_read(&draft, tx, out, err);
 }
 

@@ -196,6 +196,7 @@ static mcp_status write_entry(mcp_buf *out, const portarium_entry *entry, const 
     write_optional(&writer, "previousHash", previous_hash);
     mcp_write_member_int(&writer, "schemaVersion", 1);
     mcp_write_member_string(&writer, "summary", entry->summary);
+    write_optional(&writer, "traceparent", entry->traceparent);
     mcp_write_member_string(&writer, "workspaceId", entry->workspace_id);
     mcp_write_end(&writer);
     return mcp_json_writer_status(&writer);

@@ -44,6 +44,7 @@ typedef struct portarium_entry {
     int64_t occurred_at_ms; /* since 1970, in UTC */
     const char *category;   /* Plan Action Approval OperatorSurface Policy PolicyViolation System */
     const char *summary;    /* without an e-mail address */
+    const char *traceparent; /* of what caused it (W3C Trace Context); NULL: it was not traced */
     portarium_evidence_actor actor;
     const char *run_id, *plan_id, *work_item_id, *approval_id; /* each may be NULL */
     const mcp_json *external_refs; /* an array; NULL: none; no externalId is an e-mail address */

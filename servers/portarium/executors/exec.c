@@ -1,5 +1,6 @@
 /*
- * exec.c - an action as a program of this host: JSON on its standard input, JSON on its output.
+ * exec.c - an action as a program of this host: JSON on its standard input, JSON on its output, and
+ * the trace of its run in the environment (TRACEPARENT, TRACESTATE).
  *
  * Exit status 0 is done. 64 and 65 (the input is wrong), 75 (try again) and 77 (no permission) have
  * classes of their own. A program that was killed may have done its work.
@@ -154,6 +155,17 @@ static void run(portarium_result *out, const portarium_attempt *attempt, const p
     mcp_buf_clear(&input);
 }
 
+/* The variables of W3C Trace Context, after `count` others. @return false: no memory */
+static bool add_trace(const char **variables, size_t count, const portarium_trace *trace,
+                      mcp_arena *arena)
+{
+    if (trace->parent)
+        variables[count++] = mcp_arena_printf(arena, "TRACEPARENT=%s", trace->parent);
+    if (trace->state)
+        variables[count++] = mcp_arena_printf(arena, "TRACESTATE=%s", trace->state);
+    return count == 0 || variables[count - 1];
+}
+
 static void perform(portarium_result *out, const portarium_attempt *attempt,
                     const portarium_stop *stop, mcp_arena *arena, void *data)
 {
@@ -164,8 +176,12 @@ static void perform(portarium_result *out, const portarium_attempt *attempt,
     char *variable = NULL;
     mcp_buf_init(&secret, PORTARIUM_CREDENTIAL_MAX);
     mcp_status st = take_credential(&secret, &variable, attempt, room, arena, &err);
+    const char *variables[] = { variable, NULL, NULL, NULL };
+    if (st == MCP_OK && !add_trace(variables, variable != NULL, &attempt->trace, arena))
+        st = mcp_error_set(&err, MCP_E_NOMEM, "no memory for the variables of a command");
     if (st == MCP_OK)
-        st = portarium_host_program(&spec, entry_of(attempt->binding, room), variable, arena, &err);
+        st = portarium_host_program(&spec, entry_of(attempt->binding, room), variables, arena,
+                                    &err);
     if (st == MCP_OK)
         run(out, attempt, stop, &spec, &secret, arena);
     else

@@ -17,6 +17,7 @@
 #include "mcp/arena.h"
 #include "mcp/error.h"
 #include "mcp/json.h"
+#include "model/identity.h"
 #include "model/vocabulary.h"
 
 /** What is to be done. Everything is borrowed. */
@@ -31,7 +32,7 @@ typedef struct portarium_attempt {
     const mcp_json *egress;  /* array of addresses that the adapter may reach; NULL: none */
     const char *provider;    /* providerSlug, which names the credential */
     const char *correlation_id;
-    const char *traceparent; /* NULL: none */
+    portarium_trace trace;
     int64_t deadline_mono_ms;
 } portarium_attempt;
 

@@ -36,11 +36,13 @@ static const char *const *strings_of(const mcp_json *list, mcp_arena *arena)
 }
 
 /* A name alone passes on this process's variable, where it has one. */
-static const char *const *environment_of(const mcp_json *list, const char *variable,
+static const char *const *environment_of(const mcp_json *list, const char *const *variables,
                                          mcp_arena *arena)
 {
-    size_t count = 0;
-    const char **out = mcp_arena_array(arena, mcp_json_count(list) + 3, sizeof *out);
+    size_t count = 0, more = 0;
+    while (variables && variables[more])
+        more++;
+    const char **out = mcp_arena_array(arena, mcp_json_count(list) + more + 2, sizeof *out);
     if (!out)
         return NULL;
     out[count++] = "PATH=/usr/local/bin:/usr/bin:/bin";
@@ -55,8 +57,8 @@ static const char *const *environment_of(const mcp_json *list, const char *varia
                 return NULL;
         }
     }
-    if (variable)
-        out[count++] = variable;
+    for (size_t i = 0; i < more; i++)
+        out[count++] = variables[i];
     out[count] = NULL;
     return out;
 }
@@ -91,8 +93,8 @@ static mcp_status set_paths(proc_spec *out, const mcp_json *entry, mcp_arena *ar
     return MCP_OK;
 }
 
-mcp_status portarium_host_program(proc_spec *out, const mcp_json *entry, const char *variable,
-                                  mcp_arena *arena, mcp_error *err)
+mcp_status portarium_host_program(proc_spec *out, const mcp_json *entry,
+                                  const char *const *variables, mcp_arena *arena, mcp_error *err)
 {
     const mcp_json *command = mcp_json_get(entry, "command");
     bool may_connect = false;
@@ -103,7 +105,7 @@ mcp_status portarium_host_program(proc_spec *out, const mcp_json *entry, const c
     mcp_json_int(mcp_json_get(entry, "memory_mb"), &memory_mb);
     *out = (proc_spec){
         .argv = strings_of(command, arena),
-        .env = environment_of(mcp_json_get(entry, "environment"), variable, arena),
+        .env = environment_of(mcp_json_get(entry, "environment"), variables, arena),
         .cwd = mcp_json_get_string(entry, "directory"),
         .limits = { .memory_bytes = (uint64_t)memory_mb << 20,
                     .descriptors = DESCRIPTORS_MAX,

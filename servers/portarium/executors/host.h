@@ -40,11 +40,11 @@ typedef struct portarium_host {
 /**
  * How to start a program of the configuration: its arguments, environment and sandbox.
  *
- * @param entry    a member of `commands` or `servers`
- * @param variable a further "NAME=value"; NULL: none
+ * @param entry     a member of `commands` or `servers`
+ * @param variables further ones, "NAME=value", ending with NULL; borrowed. NULL: none
  * @return MCP_OK; MCP_E_DENIED (entry is NULL, or has no command); MCP_E_NOMEM
  */
-mcp_status portarium_host_program(proc_spec *out, const mcp_json *entry, const char *variable,
-                                  mcp_arena *arena, mcp_error *err);
+mcp_status portarium_host_program(proc_spec *out, const mcp_json *entry,
+                                  const char *const *variables, mcp_arena *arena, mcp_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include "fetch/fetch.h"
 #include "fetch/url.h"
 
-enum { URL_MAX = FETCH_URL_MAX, BODY_MAX = 1 << 20, HEADER_MAX = 32 << 10, OWN_HEADERS = 5 };
+enum { URL_MAX = FETCH_URL_MAX, BODY_MAX = 1 << 20, HEADER_MAX = 32 << 10, OWN_HEADERS = 6 };
 
 /* A request while it is made; its texts live until the answer has come. */
 typedef struct making {
@@ -118,7 +118,8 @@ static mcp_status make_headers(making *self, mcp_error *err)
     add_header(self, "Accept", "application/json");
     add_header(self, "Idempotency-Key", attempt->key);
     add_header(self, "X-Correlation-Id", attempt->correlation_id);
-    add_header(self, "traceparent", attempt->traceparent);
+    add_header(self, "traceparent", attempt->trace.parent);
+    add_header(self, "tracestate", attempt->trace.state);
     return st;
 }
 

@@ -244,8 +244,7 @@ static mcp_status make_meta(const mcp_json **out, const portarium_attempt *attem
     mcp_json_writer_init(&json, &text);
     mcp_write_object(&json);
     mcp_write_member_string(&json, "portarium/idempotencyKey", attempt->key);
-    if (attempt->traceparent)
-        mcp_write_member_string(&json, "traceparent", attempt->traceparent);
+    portarium_trace_write(&json, &attempt->trace);
     mcp_write_end(&json);
     return read_back(out, &text, &json, arena, err);
 }

@@ -85,6 +85,7 @@ static mcp_status prepare(portarium_client_call *out, portarium_actor *actor, mc
     *out = (portarium_client_call){ .actor = actor,
                                     .arguments = mcp_call_arguments(call),
                                     .idempotency_key = key_of(call),
+                                    .trace = portarium_trace_of(call),
                                     .deadline_mono_ms = mcp_clock_mono_ms() + ANSWER_MS,
                                     .should_stop = should_stop,
                                     .stop_data = call,
@@ -142,7 +143,8 @@ static mcp_status wait_for_change(patient *self, mcp_call *call, portarium_app *
     self->request = (portarium_request){ .actor = &self->actor,
                                          .workspace = mcp_arg_string(call, "workspaceId"),
                                          .arguments = arguments,
-                                         .correlation_id = what.correlation_id };
+                                         .correlation_id = what.correlation_id,
+                                         .trace = what.trace };
     self->waiting = (portarium_waiting){ .call = call,
                                          .app = app,
                                          .operation = portarium_operation_find("getRun"),

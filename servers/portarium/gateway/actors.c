@@ -217,3 +217,10 @@ mcp_status portarium_verify_token(mcp_principal *out, const char *token, mcp_are
     mcp_status st = portarium_plane_read(app->plane, NULL, arena, read_token, &actor, err);
     return st == MCP_OK ? portarium_actor_principal(out, &actor, arena, err) : st;
 }
+
+portarium_trace portarium_trace_of(const mcp_call *call)
+{
+    const mcp_trace *trace = mcp_call_trace(call);
+    return trace ? (portarium_trace){ trace->traceparent, trace->tracestate }
+                 : (portarium_trace){ .parent = NULL };
+}

@@ -1,5 +1,6 @@
 /**
- * actors.h - from a bearer token to an actor: API tokens, and the claims of JWTs.
+ * actors.h - from a bearer token to an actor: API tokens, and the claims of JWTs; the trace of a
+ * call.
  *
  * The library caches the verdict on a token as a name and scopes. Everything that an actor has is
  * therefore written into the scopes: "role:operator ws:ws-1 agent:a-7 key:<hash>", each value
@@ -46,5 +47,8 @@ void portarium_caller_of(portarium_caller *out, const portarium_actor *actor);
  *  @return MCP_OK; MCP_E_DENIED: the call has no principal, and there is no local actor */
 mcp_status portarium_actor_of(portarium_actor *out, mcp_call *call, const portarium_app *app,
                               mcp_error *err);
+
+/** The trace of what a call causes: the call is its parent. Lives as long as the call. */
+portarium_trace portarium_trace_of(const mcp_call *call);
 
 #endif

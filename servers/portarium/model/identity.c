@@ -60,6 +60,20 @@ bool portarium_id_is_valid(const char *id)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
+void portarium_trace_write(mcp_json_writer *json, const portarium_trace *trace)
+{
+    if (trace->parent)
+        mcp_write_member_string(json, "traceparent", trace->parent);
+    if (trace->state)
+        mcp_write_member_string(json, "tracestate", trace->state);
+}
+
+portarium_trace portarium_trace_read(const mcp_json *object)
+{
+    return (portarium_trace){ mcp_json_get_string(object, "traceparent"),
+                              mcp_json_get_string(object, "tracestate") };
+}
+
 void portarium_time_write(char out[MCP_CLOCK_UTC_SIZE], int64_t wall_ms)
 {
     mcp_clock_utc(out, wall_ms, 1);

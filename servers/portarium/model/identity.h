@@ -1,5 +1,5 @@
 /**
- * identity.h - ids, times, and the cursors of pages. Any thread.
+ * identity.h - ids, traces, times, and the cursors of pages. Any thread.
  */
 #ifndef PORTARIUM_IDENTITY_H
 #define PORTARIUM_IDENTITY_H
@@ -11,6 +11,7 @@
 #include "mcp/arena.h"
 #include "mcp/clock.h"
 #include "mcp/error.h"
+#include "mcp/json.h"
 
 /** Room for a UUID with its NUL. */
 #define PORTARIUM_UUID_SIZE 37
@@ -27,6 +28,19 @@ mcp_status portarium_id_new(const char **out, const char *prefix, mcp_arena *are
 
 /** True for the text of an id: 1 to PORTARIUM_ID_MAX bytes without control characters. */
 bool portarium_id_is_valid(const char *id);
+
+/** The trace that work is part of (W3C Trace Context), as others get it from here. Valid, borrowed
+ *  texts; zero: none. */
+typedef struct portarium_trace {
+    const char *parent; /* "traceparent" */
+    const char *state;  /* "tracestate"; NULL: none */
+} portarium_trace;
+
+/** Write the members "traceparent" and "tracestate", those that there are. */
+void portarium_trace_write(mcp_json_writer *json, const portarium_trace *trace);
+
+/** Read them back; borrowed from the object. NULL: none. */
+portarium_trace portarium_trace_read(const mcp_json *object);
 
 /** Write milliseconds since 1970 as "2026-01-02T03:04:05.000Z". */
 void portarium_time_write(char out[MCP_CLOCK_UTC_SIZE], int64_t wall_ms);

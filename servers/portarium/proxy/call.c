@@ -149,9 +149,11 @@ static mcp_status ask(passing *self, const question *what, portarium_reply *repl
     portarium_request request = { .actor = &self->actor,
                                   .workspace = self->proxy->workspace,
                                   .body = what->body,
-                                  .correlation_id = self->correlation_id };
+                                  .correlation_id = self->correlation_id,
+                                  .trace = portarium_trace_of(self->call) };
     portarium_client_call call = { .actor = &self->actor,
                                    .correlation_id = self->correlation_id,
+                                   .trace = request.trace,
                                    .deadline_mono_ms = mcp_clock_mono_ms() + PLANE_MS +
                                                        (what->wait ? PART_MS : 0),
                                    .should_stop = what->must_arrive ? NULL : should_stop,
@@ -362,8 +364,10 @@ static mcp_status send_call(client_result *got, passing *self, const char *key, 
                          .should_stop = is_claimed ? must_give_up : has_stopped,
                          .on_progress = mcp_call_wants_progress(self->call) ? on_progress : NULL,
                          .data = self };
+    const portarium_trace trace = portarium_trace_of(self->call);
     begin_object(&text, &json);
     mcp_write_member_string(&json, "portarium/idempotencyKey", key);
+    portarium_trace_write(&json, &trace);
     mcp_status st = end_object(&call.meta, self, &text, &json);
     if (st != MCP_OK)
         return mcp_error_set(why, st, "the call cannot be written");
@@ -622,7 +626,8 @@ static mcp_status wait_here(passing *self, int64_t left_ms)
     self->request = (portarium_request){ .actor = &self->actor,
                                          .workspace = self->proxy->workspace,
                                          .arguments = arguments,
-                                         .correlation_id = self->correlation_id };
+                                         .correlation_id = self->correlation_id,
+                                         .trace = portarium_trace_of(self->call) };
     self->waiting = (portarium_waiting){ .call = self->call,
                                          .app = app,
                                          .operation = portarium_operation_find("getApproval"),

@@ -32,16 +32,14 @@ struct portarium_rest {
 
 static const char traceparent_form[] = "00-%s-%.16s-01";
 
-/* The request's own trace context, or a new one. */
+/* The request's own trace context where it is valid, or a new one. */
 static void set_trace(mcp_call *call)
 {
     char id[MCP_RANDOM_ID_SIZE], span[MCP_RANDOM_ID_SIZE], text[80];
-    const char *given = mcp_call_header(call, "traceparent");
-    const char *state = mcp_call_header(call, "tracestate");
-    if (given && *given) {
-        mcp_call_header_set(call, "traceparent", given);
-        if (state && *state)
-            mcp_call_header_set(call, "tracestate", state);
+    const mcp_trace *trace = mcp_call_trace(call);
+    if (trace) {
+        mcp_call_header_set(call, "traceparent", mcp_call_header(call, "traceparent"));
+        mcp_call_header_set(call, "tracestate", trace->tracestate);
         return;
     }
     if (mcp_random_id(id, NULL) != MCP_OK || mcp_random_id(span, NULL) != MCP_OK)
@@ -136,7 +134,7 @@ mcp_status portarium_rest_request(portarium_request *out, portarium_actor *actor
                                 .idempotency_key = key && *key ? key : NULL,
                                 .if_match = mcp_call_header(call, "If-Match"),
                                 .correlation_id = mcp_call_header(call, "x-correlation-id"),
-                                .traceparent = mcp_call_header(call, "traceparent") };
+                                .trace = portarium_trace_of(call) };
     mcp_status st = portarium_actor_of(actor, call, app, err);
     if (st == MCP_OK && (!out->correlation_id || !portarium_id_is_valid(out->correlation_id)))
         st = portarium_id_new(&out->correlation_id, "", mcp_call_arena(call), err);

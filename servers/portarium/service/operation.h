@@ -25,6 +25,7 @@
 #define PORTARIUM_SERVICE_OPERATION_H
 
 #include "model/fields.h"
+#include "model/identity.h"
 #include "model/roles.h"
 #include "model/shapes.h"
 #include "store/record.h"
@@ -41,7 +42,7 @@ typedef struct portarium_request {
     const char *idempotency_key;
     const char *if_match;
     const char *correlation_id; /* never NULL */
-    const char *traceparent;
+    portarium_trace trace;
 } portarium_request;
 
 /** An argument as text; NULL when it is absent. */

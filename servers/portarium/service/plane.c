@@ -218,7 +218,7 @@ void portarium_plane_run(portarium_plane *self, const portarium_operation *opera
                                                                                : request->workspace,
                               .actor = request->actor,
                               .correlation_id = request->correlation_id,
-                              .traceparent = request->traceparent };
+                              .trace = request->trace };
     bool writes = operation->flags & PORTARIUM_COMMAND;
     reset(reply, arena);
     mcp_status st = check(&what, arena, &err);

@@ -33,7 +33,7 @@ void portarium_committer_free(portarium_committer *self);
 /**
  * Run a command and wait for its commit.
  *
- * @param as workspace, actor, arena, correlation_id and traceparent of the transaction
+ * @param as workspace, actor, arena, correlation_id and trace of the transaction
  * @return the status of `work`, or of the commit: MCP_OK is durable
  */
 mcp_status portarium_commit(portarium_committer *self, const portarium_tx *as, portarium_work *work,

@@ -71,6 +71,7 @@ static mcp_status write_text(mcp_buf *out, char hash[KEYS_HEX_SIZE], portarium_t
     portarium_entry whole = { .evidence_id = id,
                               .workspace_id = tx->workspace,
                               .correlation_id = tx->correlation_id,
+                              .traceparent = tx->trace.parent,
                               .occurred_at_ms = at,
                               .category = entry->category,
                               .summary = without_addresses(tx->arena, entry->summary),
@@ -184,7 +185,7 @@ static mcp_status write_event(portarium_tx *tx, portarium_draft *draft, const ch
     mcp_write_member_string(json, "correlationid", tx->correlation_id);
     write_member_if(json, "runid", event->run_id);
     write_member_if(json, "actionid", event->action_id);
-    write_member_if(json, "traceparent", tx->traceparent);
+    portarium_trace_write(json, &tx->trace);
     mcp_write_member_object(json, "data");
     mcp_write_member_int(json, "schemaVersion", 1);
     mcp_write_member_string(json, "eventId", id);

@@ -19,6 +19,7 @@
 #include "mcp/arena.h"
 #include "mcp/clock.h"
 #include "mcp/json.h"
+#include "model/identity.h"
 #include "store/actor.h"
 #include "store/settings.h"
 
@@ -53,7 +54,7 @@ typedef struct portarium_tx {
     const portarium_settings *settings;
     const portarium_actor *actor;
     const char *correlation_id;
-    const char *traceparent; /* NULL: none */
+    portarium_trace trace;
     bool writes;
     int64_t now_ms; /* of the database's clock, one value for the whole transaction */
     char now[MCP_CLOCK_UTC_SIZE];

@@ -67,6 +67,24 @@ static void the_vectors(void **state)
     mcp_buf_clear(&out);
 }
 
+/* Between its neighbours in the order of RFC 8785, and part of the hash. */
+static void a_trace_is_a_member_where_there_is_one(void **state)
+{
+    portarium_entry entry = first();
+    char hash[KEYS_HEX_SIZE];
+    mcp_buf out;
+
+    (void)state;
+    mcp_buf_init(&out, 10000);
+    entry.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    assert_int_equal(portarium_entry_write(&out, hash, &entry, NULL, NULL), MCP_OK);
+    assert_non_null(strstr(out.data, "\"summary\":\"Run started\",\"traceparent\":\"00-"
+                                     "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\","
+                                     "\"workspaceId\":\"ws-1\"}"));
+    assert_string_not_equal(hash, FIRST_HASH);
+    mcp_buf_clear(&out);
+}
+
 static void all_members_are_canonical(void **state)
 {
     static const char references[] =
@@ -358,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_vectors),
+        cmocka_unit_test(a_trace_is_a_member_where_there_is_one),
         cmocka_unit_test(all_members_are_canonical),
         cmocka_unit_test(what_must_not_be_written_is_refused),
         cmocka_unit_test(a_whole_chain_verifies),

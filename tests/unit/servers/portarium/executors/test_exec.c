@@ -15,14 +15,14 @@ static attempt_rig rig;
 static char secret_path[] = "/tmp/portarium-secret-XXXXXX";
 
 static const char commands[] =
-    "{" SHELL("copy", "cat") "," SHELL("quiet", ":") "," SHELL("text", "echo hello") "," SHELL("refuse", "echo not today >&2; exit 3") "," SHELL(
-        "usage",
-        "exit 64") "," SHELL("later",
-                             "exit 75") "," SHELL("sleep",
-                                                  "sleep 1000 & sleep 1000") "," SHELL("flood",
-                                                                                       "while :; do echo 0123456789; done") "," SHELL("bomb",
-                                                                                                                                      "i=0; while [ $i -lt 300 ]; do sleep 1000 & i=$((i+1)); done; wait") "," SHELL("environment",
-                                                                                                                                                                                                                     "printf '\\\"%s\\\"' \\\"$HOME$SECRET_OF_THE_SERVER$PORTARIUM_CREDENTIAL\\\"") ",\"nothing\":{\"command\":[\"/nonexistent/program\"]}}";
+    "{" SHELL("copy", "cat") "," SHELL("quiet", ":") "," SHELL("text", "echo hello") "," SHELL("refuse", "echo not today >&2; exit 3") "," SHELL("usage", "exit 64") "," SHELL(
+        "later",
+        "exit 75") "," SHELL("sleep",
+                             "sleep 1000 & sleep 1000") "," SHELL("flood",
+                                                                  "while :; do echo 0123456789; done") "," SHELL("bomb",
+                                                                                                                 "i=0; while [ $i -lt 300 ]; do sleep 1000 & i=$((i+1)); done; wait") "," SHELL("environment",
+                                                                                                                                                                                                "printf '\\\"%s\\\"' \\\"$HOME$SECRET_OF_THE_SERVER$PORTARIUM_CREDENTIAL\\\"") "," SHELL("trace",
+                                                                                                                                                                                                                                                                                         "printf '\\\"%s %s\\\"' \\\"$TRACEPARENT\\\" \\\"$TRACESTATE\\\"") ",\"nothing\":{\"command\":[\"/nonexistent/program\"]}}";
 
 static int begin(void **state)
 {
@@ -144,6 +144,20 @@ static void the_environment_of_the_server_stays_here(void **state)
     assert_string_equal(mcp_json_string(rig.result.output, NULL), "");
 }
 
+static void the_trace_is_in_the_environment(void **state)
+{
+    (void)state;
+    rig.attempt.trace = (portarium_trace){ "00-a-b-01", "congo=t" };
+    assert_int_equal(perform("trace", "", NULL, PATIENCE_MS), PORTARIUM_OUTCOME_DONE);
+    assert_string_equal(mcp_json_string(rig.result.output, NULL), "00-a-b-01 congo=t");
+    assert_int_equal(perform("trace", ",\"credential\":\"FILED\"", NULL, PATIENCE_MS),
+                     PORTARIUM_OUTCOME_DONE);
+    assert_string_equal(mcp_json_string(rig.result.output, NULL), "00-a-b-01 congo=t");
+    rig.attempt.trace = (portarium_trace){ .parent = NULL };
+    assert_int_equal(perform("trace", "", NULL, PATIENCE_MS), PORTARIUM_OUTCOME_DONE);
+    assert_string_equal(mcp_json_string(rig.result.output, NULL), " ");
+}
+
 /* ---- credentials ----------------------------------------------------------------------------- */
 
 static void a_credential_is_a_variable_and_does_not_come_back(void **state)
@@ -188,6 +202,7 @@ int main(void)
         cmocka_unit_test(many_children_end_at_its_deadline),
         cmocka_unit_test(too_much_output_ends_it),
         cmocka_unit_test(the_environment_of_the_server_stays_here),
+        cmocka_unit_test(the_trace_is_in_the_environment),
         cmocka_unit_test(a_credential_is_a_variable_and_does_not_come_back),
         cmocka_unit_test(a_file_that_others_can_read_is_no_credential),
         cmocka_unit_test(a_command_that_fails_gives_no_credential),

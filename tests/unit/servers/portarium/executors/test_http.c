@@ -78,6 +78,21 @@ static void the_key_goes_with_it(void **state)
     assert_non_null(strstr(head, "POST "));
 }
 
+static void the_trace_goes_with_it(void **state)
+{
+    static const char parent[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    (void)state;
+    rig.attempt.trace = (portarium_trace){ parent, "congo=t61rcWkgMzE" };
+    assert_int_equal(perform("/request", "", "{}"), PORTARIUM_OUTCOME_DONE);
+    const char *head = mcp_json_string(rig.result.output, NULL);
+    assert_non_null(strstr(head, "traceparent: 00-0af7651916cd43dd8448eb211c80319c-"
+                                 "b7ad6b7169203331-01\r\n"));
+    assert_non_null(strstr(head, "tracestate: congo=t61rcWkgMzE\r\n"));
+    rig.attempt.trace = (portarium_trace){ .parent = NULL };
+    assert_int_equal(perform("/request", "", "{}"), PORTARIUM_OUTCOME_DONE);
+    assert_null(strstr(mcp_json_string(rig.result.output, NULL), "trace"));
+}
+
 static void values_in_a_body_change_nothing_around_them(void **state)
 {
     (void)state;
@@ -281,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_input_is_the_body),
         cmocka_unit_test(the_key_goes_with_it),
+        cmocka_unit_test(the_trace_goes_with_it),
         cmocka_unit_test(values_in_a_body_change_nothing_around_them),
         cmocka_unit_test(values_in_a_url_stay_in_their_segment),
         cmocka_unit_test(line_ends_in_a_header_are_refused),
