@@ -192,6 +192,13 @@ for (const [where, makeDatabase] of [['here'], ['remote'], ['here', postgres]]) 
             assert.equal(record(await call(client, 'read_wrong')).error, 'unknown-outcome');
         });
 
+        test('the upstream gets the trace of the call, with the span of the gate', async () => {
+            const trace = '0af7651916cd43dd8448eb211c80319c', parent = 'b7ad6b7169203331';
+            await client.callTool({ name: 'read_sum', arguments: {}, _meta: { traceparent: `00-${trace}-${parent}-01` } });
+            const line = fs.readFileSync(self.effects, 'utf8').trimEnd().split('\n').at(-1);
+            assert.match(line, new RegExp(`^read_sum .* 00-${trace}-(?!${parent})[0-9a-f]{16}-01$`));
+        });
+
         test('a block of content without its text is an unknown outcome', async () => {
             const refused = record(await call(client, 'read_untyped'));
             assert.deepEqual([refused.error, refused.detail], ['unknown-outcome', 'content block 0 of its result is invalid']);

@@ -48,7 +48,7 @@ const text = (what) => ({ content: [{ type: "text", text: what }] });
 
 server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
 server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: given = {}, _meta } }, extra) => {
-  fs.appendFileSync(process.env.EFFECTS, `${name} ${JSON.stringify(given)} ${_meta?.["portarium/idempotencyKey"]}\n`);
+  fs.appendFileSync(process.env.EFFECTS, `${name} ${JSON.stringify(given)} ${_meta?.["portarium/idempotencyKey"]} ${_meta?.traceparent ?? "untraced"}\n`);
   switch (name) {
     case "read_sum":
       return { ...text('{"sum":3}'), structuredContent: { sum: 3 } };
