@@ -1,6 +1,6 @@
 /*
- * metrics.mjs - the families of /metrics have one name in the code, in docs/observability.md, in the
- * dashboard and in the alerts; and the dashboard is one.
+ * metrics.mjs - the families of /metrics have one name in the code, in docs/observability.md, in
+ * the dashboard and in the alerts.
  */
 import { files, finish, text } from "./tree.mjs";
 
