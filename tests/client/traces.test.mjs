@@ -3,6 +3,7 @@
  * ids, names, attributes; and that a collector that is dead, hangs or refuses costs no call.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -12,7 +13,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { plane } from './portarium-rest.mjs';
-import { serve } from './support/observed.mjs';
+import { bin, serve } from './support/observed.mjs';
 import { until } from './support/until.mjs';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -114,6 +115,31 @@ test('a span of a session has its id', async () => {
     assert.deepEqual(attributes(span), {
         'mcp.method.name': 'tools/list', 'mcp.protocol.version': '2025-06-18', 'mcp.session.id': session, 'jsonrpc.request.id': 'zweite-ö', 'network.transport': 'tcp',
     });
+    sink.close();
+});
+
+test('a span says how its client is connected, and the log has its ids', async () => {
+    const sink = await collector();
+    const place = path.join(dir, 'socket');
+    const server = await serve('universe', [...PLACES.universe(), '--host', '127.0.0.1', '--unix', place, '--log-level', 'debug'], { OTEL_EXPORTER_OTLP_ENDPOINT: sink.endpoint });
+    const asked = http.request({ socketPath: place, path: '/universes/none/commands', method: 'POST', headers: { Host: 'localhost', 'Content-Type': 'application/json', traceparent: SAMPLED } });
+    asked.end('{"type":"tick","dt":1}');
+    const [response] = await once(asked, 'response');
+    response.resume();
+    await once(response, 'end');
+    await server.stop();
+    const [span] = sink.spans();
+    assert.equal(attributes(span)['network.transport'], 'unix');
+    const line = server.log.split('\n').find((text) => text.includes('"message":"command"'));
+    const { trace_id: trace, span_id: id } = JSON.parse(line);
+    assert.deepEqual([trace, id], [TRACE, span.spanId]);
+    const child = spawn(path.join(bin, 'universe'), ['serve', '--transport', 'stdio', '--db', 'memory'],
+        { env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: sink.endpoint }, stdio: ['pipe', 'pipe', 'ignore'] });
+    child.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { traceparent: SAMPLED } } })}\n`);
+    child.stdout.resume();
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    const last = sink.spans().at(-1);
+    assert.deepEqual([last.name, attributes(last)['network.transport']], ['ping', 'pipe']);
     sink.close();
 });
 

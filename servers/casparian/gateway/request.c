@@ -108,7 +108,7 @@ mcp_status casparian_request_fail(casparian_request *request, mcp_status status,
     const char *words = err && err->message[0] ? err->message : mcp_status_words(status);
     if (code != CASPARIAN_CODE_INTERNAL)
         return casparian_refuse(request, code, NULL, "%s", words);
-    mcp_log_write(&request->app->log, MCP_LOG_ERROR, "%s: %s", request->tool->name, words);
+    mcp_call_log_line(request->call, MCP_LOG_ERROR, "%s: %s", request->tool->name, words);
     return casparian_refuse(request, code, NULL, "The server failed; its log tells how");
 }
 

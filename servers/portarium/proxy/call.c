@@ -491,9 +491,9 @@ static mcp_status report(passing *self, const char *execution, ending how, const
     const mcp_json *kept = NULL, *body = NULL;
     /* Without its result the end is recorded all the same. */
     if (kept_result(&kept, self, result) != MCP_OK)
-        mcp_log_write(&self->proxy->app->log, MCP_LOG_WARNING,
-                      "the result of a call of %s is not recorded: %s", self->tool->name,
-                      mcp_call_error(self->call)->message);
+        mcp_call_log_line(self->call, MCP_LOG_WARNING,
+                          "the result of a call of %s is not recorded: %s", self->tool->name,
+                          mcp_call_error(self->call)->message);
     begin_object(&text, &json);
     if (execution)
         mcp_write_member_string(&json, "executionId", execution);
@@ -520,11 +520,11 @@ static void report_end(passing *self, const char *execution, ending how, const m
     portarium_reply reply = { .status = 0 };
     mcp_status st = report(self, execution, how, result, message, &reply);
     if (st != MCP_OK || reply.status >= 400)
-        mcp_log_write(&self->proxy->app->log, MCP_LOG_WARNING,
-                      "the end of a call of %s is not recorded: %s", self->tool->name,
-                      st != MCP_OK   ? mcp_call_error(self->call)->message
-                      : reply.detail ? reply.detail
-                                     : portarium_client_failed);
+        mcp_call_log_line(self->call, MCP_LOG_WARNING,
+                          "the end of a call of %s is not recorded: %s", self->tool->name,
+                          st != MCP_OK   ? mcp_call_error(self->call)->message
+                          : reply.detail ? reply.detail
+                                         : portarium_client_failed);
 }
 
 /* Perform the call, report it, answer. The client gets the result also when the plane cannot be

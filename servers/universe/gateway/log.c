@@ -38,6 +38,10 @@ static void add_members(mcp_json_writer *json, const void *data)
     write_client_text(json, "type", what->type);
     mcp_write_member_string(json, "outcome", what->outcome);
     mcp_write_member_double(json, "durationMs", (double)us / 1000.0);
+    if (!what->trace)
+        return;
+    mcp_write_member_string(json, "trace_id", what->trace->trace_id);
+    mcp_write_member_string(json, "span_id", what->trace->span_id);
 }
 
 void universe_log_command(const serve_log *log, universe_log_part part, mcp_log_level level,

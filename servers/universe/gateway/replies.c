@@ -41,8 +41,8 @@ size_t universe_percent_encode(char *out, size_t size, const char *id)
     return at;
 }
 
-void universe_log_result(const universe_app *app, universe_log_part part, const char *id,
-                         const char *type, int64_t began_ns, mcp_status st,
+void universe_log_result(const mcp_call *call, const universe_app *app, universe_log_part part,
+                         const char *id, const char *type, int64_t began_ns, mcp_status st,
                          const universe_result *result)
 {
     static const char *const outcomes[] = { "applied", "unchanged", "rejected", "conflict" };
@@ -51,7 +51,8 @@ void universe_log_result(const universe_app *app, universe_log_part part, const 
                                    .type = type,
                                    .outcome = st == MCP_OK ? outcomes[result->answer]
                                                            : mcp_status_words(st),
-                                   .began_ns = began_ns };
+                                   .began_ns = began_ns,
+                                   .trace = mcp_call_trace(call) };
     universe_log_command(app->log, part, is_ours ? MCP_LOG_WARNING : MCP_LOG_DEBUG, &what);
 }
 

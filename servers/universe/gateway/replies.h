@@ -27,8 +27,8 @@ bool universe_return_find(universe_return *out, const char *name);
 size_t universe_percent_encode(char *out, size_t size, const char *id);
 
 /** Log a change: `st` and, where that is MCP_OK, its result. */
-void universe_log_result(const universe_app *app, universe_log_part part, const char *id,
-                         const char *type, int64_t began_ns, mcp_status st,
+void universe_log_result(const mcp_call *call, const universe_app *app, universe_log_part part,
+                         const char *id, const char *type, int64_t began_ns, mcp_status st,
                          const universe_result *result);
 
 /** A sink that appends to the mcp_buf `data`. */

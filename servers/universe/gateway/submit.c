@@ -15,8 +15,8 @@ static mcp_status finish(universe_request *request, mcp_status st, universe_resu
 {
     if (st == MCP_OK && request->again && request->again(request, result))
         return begin(request, false);
-    universe_log_result(request->app, request->part, request->submission.id, request->type,
-                        request->began_ns, st, result);
+    universe_log_result(request->call, request->app, request->part, request->submission.id,
+                        request->type, request->began_ns, st, result);
     return request->done(request, st, result, cause);
 }
 

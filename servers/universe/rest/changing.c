@@ -164,7 +164,8 @@ static mcp_status replace(mcp_call *call, const universe_app *app, const univers
         st = universe_service_replace(&result, app->service, id, by, when.expected,
                                       mcp_call_principal(call), mcp_call_arena(call), &err);
     while (st == MCP_OK && universe_condition_again(&when, &result));
-    universe_log_result(app, UNIVERSE_LOG_GATEWAY, id, "replaceSnapshot", began_ns, st, &result);
+    universe_log_result(call, app, UNIVERSE_LOG_GATEWAY, id, "replaceSnapshot", began_ns, st,
+                        &result);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
     return universe_rest_result(call, app, id, &result, when.expected, when.http_status);

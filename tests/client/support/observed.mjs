@@ -9,7 +9,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
-const bin = process.env.CAUSEWAY_BIN ?? path.join(root, 'build', 'bin');
+export const bin = process.env.CAUSEWAY_BIN ?? path.join(root, 'build', 'bin');
 const REVISION = '2026-07-28';
 
 /** Start a program that serves over HTTP: { base, log, child, stop(), call(), ask() }. */
