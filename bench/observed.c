@@ -6,9 +6,9 @@
  * of calls; `observed` has metrics, which are read once a round, and exports spans (kit/trace) to a
  * collector, which takes them and does nothing. They are measured one after another in each round,
  * so that other load on the machine affects all alike, and the ratio is that of a round. Of the
- * calls of `observed` none, one in ten, or all are of a sampled trace. Clients, collector and server
- * share the machine, so with few cores the exporter's thread and the collector take their part from
- * the server.
+ * calls of `observed` none, one in ten, or all are of a sampled trace. Clients, collector and
+ * server share the machine, so with few cores the exporter's thread and the collector take their
+ * part from the server.
  */
 #include <inttypes.h>
 #include <limits.h>
