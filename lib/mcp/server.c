@@ -460,6 +460,7 @@ mcp__context mcp__server_context(mcp_server *server, mcp__executor *executor)
         .extensions = server->extensions,
         .capabilities = server->capabilities,
         .mismatches = &server->mismatches,
+        .span_ids = &server->span_ids,
         .hooks = &mcp__dispatch_hooks,
     };
 }

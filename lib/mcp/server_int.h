@@ -38,6 +38,7 @@ struct mcp_server {
 
     mcp__arena_budget budget;        /* of all calls */
     atomic_uint_fast64_t mismatches; /* results that did not match their output schemas */
+    mcp__span_ids span_ids;
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
     uint8_t state_key[MCP__STATE_KEY_SIZE];

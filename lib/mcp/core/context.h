@@ -38,6 +38,13 @@ typedef struct mcp__visibility mcp__visibility;
  */
 typedef mcp_status mcp__route(mcp_call *call);
 
+/** Random ids for spans of calls, some at a time. The loop's alone. */
+#define MCP__SPAN_IDS 32
+typedef struct mcp__span_ids {
+    uint64_t next[MCP__SPAN_IDS];
+    size_t count; /* that are left */
+} mcp__span_ids;
+
 /** Functions of the rooms above. Loop only. */
 typedef struct mcp__hooks {
     /** The handler of a call has returned, and its message is rendered. */
@@ -74,6 +81,7 @@ typedef struct mcp__context {
     mcp__task_table *tasks;            /* NULL: no call can become a task */
     atomic_uint_fast64_t *mismatches;  /* results of tools that did not match their output schemas,
                                           of all sessions; NULL: they are not counted. Any thread */
+    mcp__span_ids *span_ids;           /* never NULL where calls are made of messages or requests */
     mcp__durations *durations;         /* counts answers by their time; NULL: none are counted */
     bool is_shared; /* many clients that know nothing of one another, each on a peer of its own:
                        there is no session between them, and an id is unique for its peer only */

@@ -337,7 +337,7 @@ void mcp__histogram_add(mcp__histogram *histogram, int64_t ns)
 void mcp__durations_init(mcp__durations *durations)
 {
     mcp__map_init(&durations->map, NULL);
-    durations->first = NULL;
+    durations->first = durations->last = NULL;
     durations->end = &durations->first;
 }
 
@@ -399,7 +399,15 @@ static mcp__duration *add_series(mcp__durations *durations, const struct key *ke
     return duration;
 }
 
-void mcp__durations_add(mcp__durations *durations, const mcp_ended *ended)
+static bool is_of(const mcp__duration *duration, const mcp_ended *ended)
+{
+    return duration && strcmp(duration->method, ended->method) == 0 &&
+           strcmp(duration->name, ended->name ? ended->name : "") == 0 &&
+           strcmp(duration->error_type, ended->error_type ? ended->error_type : "") == 0;
+}
+
+/* @return NULL: no memory */
+static mcp__duration *find_series(mcp__durations *durations, const mcp_ended *ended)
 {
     const mcp_ended other = { .method = OTHER };
     bool is_other = false;
@@ -412,10 +420,15 @@ void mcp__durations_add(mcp__durations *durations, const mcp_ended *ended)
         is_other = make_key(&key, &other);
         duration = mcp__map_get(&durations->map, key.text, key.length);
     }
-    if (!duration)
-        duration = add_series(durations, &key, ended->is_route && !is_other);
-    if (duration) /* figures are not worth an error for want of memory */
-        mcp__histogram_add(&duration->times, ended->duration_ns);
+    return duration ? duration : add_series(durations, &key, ended->is_route && !is_other);
+}
+
+void mcp__durations_add(mcp__durations *durations, const mcp_ended *ended)
+{
+    if (!is_of(durations->last, ended))
+        durations->last = find_series(durations, ended);
+    if (durations->last) /* figures are not worth an error for want of memory */
+        mcp__histogram_add(&durations->last->times, ended->duration_ns);
 }
 
 /* ---- the end of a call ----------------------------------------------------------------------- */

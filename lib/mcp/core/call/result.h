@@ -93,6 +93,7 @@ struct mcp__durations {
     mcp__map map; /* from "method", NUL, "name", NUL, "error type" to its histogram */
     mcp__duration *first;
     mcp__duration **end;
+    mcp__duration *last; /* that was added to: the next call is often like it. NULL: none */
 };
 
 void mcp__durations_init(mcp__durations *durations);

@@ -71,22 +71,39 @@ bool mcp__traceparent_read(mcp_trace *out, const char *text, size_t length)
     memcpy(out->parent_id, text + PARENT_AT, MCP_SPAN_ID_SIZE - 1);
     out->parent_id[MCP_SPAN_ID_SIZE - 1] = '\0';
     out->is_sampled = (flags & FLAG_SAMPLED) != 0;
-    (void)snprintf(out->traceparent, sizeof out->traceparent, "00-%s-%s-%02x", out->trace_id,
-                   out->parent_id, flags);
+    memcpy(out->traceparent, text, VERSION_00_LENGTH);
+    memcpy(out->traceparent, "00", 2);
+    out->traceparent[FLAGS_AT] = '0';
+    out->traceparent[FLAGS_AT + 1] = (char)('0' + flags);
+    out->traceparent[VERSION_00_LENGTH] = '\0';
     return true;
 }
 
-/* The span of the call takes the place of its parent. */
-static bool begin_span(mcp_trace *trace)
+/* One call of the kernel is for many ids. @return 0: it gives none */
+static uint64_t next_id(mcp__span_ids *ids)
 {
-    uint64_t bits = 0;
+    uint64_t id = 0;
 
-    if (mcp_random_bytes(&bits, sizeof bits, NULL) != MCP_OK)
-        return false;
-    (void)snprintf(trace->span_id, sizeof trace->span_id, "%016llx",
-                   (unsigned long long)(bits ? bits : 1));
+    while (id == 0) {
+        if (ids->count == 0 && mcp_random_bytes(ids->next, sizeof ids->next, NULL) != MCP_OK)
+            return 0;
+        if (ids->count == 0)
+            ids->count = MCP__SPAN_IDS;
+        id = ids->next[--ids->count];
+    }
+    return id;
+}
+
+/* The span of the call takes the place of its parent. */
+static bool begin_span(mcp_trace *trace, mcp__span_ids *ids)
+{
+    uint64_t id = next_id(ids);
+
+    for (size_t i = MCP_SPAN_ID_SIZE - 1; i > 0; i--, id >>= 4U)
+        trace->span_id[i - 1] = "0123456789abcdef"[id & 15U];
+    trace->span_id[MCP_SPAN_ID_SIZE - 1] = '\0';
     memcpy(trace->traceparent + PARENT_AT, trace->span_id, MCP_SPAN_ID_SIZE - 1);
-    return true;
+    return is_id(trace->span_id, MCP_SPAN_ID_SIZE - 1);
 }
 
 /* ---- lists of tracestate and baggage --------------------------------------------------------- */
@@ -244,10 +261,10 @@ static struct given of_headers(const mcp__headers *headers, mcp_arena *arena)
     return given;
 }
 
-static bool read_trace(mcp_trace *out, const struct given *given)
+static bool read_trace(mcp_trace *out, const struct given *given, mcp__span_ids *ids)
 {
     if (!given->parent.at || !mcp__traceparent_read(out, given->parent.at, given->parent.length) ||
-        !begin_span(out))
+        !begin_span(out, ids))
         return false;
     if (mcp__tracestate_is_valid(given->state.at, given->state.length))
         out->tracestate = given->state.at;
@@ -261,10 +278,10 @@ void mcp__trace_open(mcp_call *call, const mcp__headers *headers)
     struct given given = of_meta(call->request.meta);
     mcp_trace trace = { .tracestate = NULL };
 
-    bool is_found = read_trace(&trace, &given);
+    bool is_found = read_trace(&trace, &given, call->context->span_ids);
     if (!is_found && headers) {
         given = of_headers(headers, call->arena);
-        is_found = read_trace(&trace, &given);
+        is_found = read_trace(&trace, &given, call->context->span_ids);
     }
     mcp_trace *kept = is_found ? mcp_arena_alloc(call->arena, sizeof *kept) : NULL;
     if (kept)
