@@ -110,6 +110,7 @@ typedef struct mcp_ended {
     const char *method;     /* of MCP, or of HTTP for a route; "other": one that there is not */
     const char *name;       /* of the tool as registered, or the route's path; NULL: neither */
     bool is_route;          /* a REST route, not MCP */
+    bool is_task;           /* it continued as a task: its id is no longer the client's */
     const char *error_type; /* NULL: none; "tool_error" (isError), the JSON-RPC code ("-32602"),
                                "timeout", "cancelled"; of a route HTTP's status ("404") */
     const char *session_id; /* NULL: none */

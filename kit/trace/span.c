@@ -72,7 +72,7 @@ trace_span *trace_span_new(const mcp_call *call, const mcp_ended *ended)
     copy(span->target, sizeof span->target, ended->name);
     copy(span->error_type, sizeof span->error_type, ended->error_type);
     copy(span->session_id, sizeof span->session_id, ended->session_id);
-    copy_id(span, ended->is_route ? NULL : mcp_call_id(call));
+    copy_id(span, ended->is_route || ended->is_task ? NULL : mcp_call_id(call));
     return span;
 }
 

@@ -442,6 +442,7 @@ void mcp__result_ended(mcp_call *call, const char *error_type)
     bool is_tool = call->plan.method && strcmp(call->plan.method, "tools/call") == 0;
     mcp_ended ended = { .method = call->plan.method ? call->plan.method : OTHER,
                         .is_route = call->plan.kind->http_status != NULL,
+                        .is_task = call->task.entry != NULL,
                         .error_type = error_type,
                         .session_id = call->context->session_id,
                         .transport = call->request.transport };

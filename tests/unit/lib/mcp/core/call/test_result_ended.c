@@ -13,12 +13,14 @@
 
 #include "conversation.h"
 #include "fixture.h"
+#include "fixture_task.h"
 #include "mcp/clock.h"
 
 struct heard {
     int count;
     char last[200]; /* "method|name|error" */
     int64_t duration_ns;
+    bool is_task;
 };
 
 static void hear(const mcp_call *call, const mcp_ended *ended, void *data)
@@ -28,6 +30,7 @@ static void hear(const mcp_call *call, const mcp_ended *ended, void *data)
     (void)call;
     heard->count++;
     heard->duration_ns = ended->duration_ns;
+    heard->is_task = ended->is_task;
     (void)snprintf(heard->last, sizeof heard->last, "%s|%s|%s", ended->method,
                    ended->name ? ended->name : "-", ended->error_type ? ended->error_type : "-");
     assert_false(ended->is_route);
@@ -115,10 +118,37 @@ static void late_and_cancelled_calls_end_before_their_handlers(void **state)
     conversation_close(&c);
 }
 
+#define TASK                                                                                       \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"task/plain\"," \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
+    "\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{"                             \
+    "\"io.modelcontextprotocol/tasks\":{}}}}}}"
+
+/* Not when its client is answered with the task. */
+static void a_task_ends_with_its_result(void **state)
+{
+    struct heard heard;
+    conversation c;
+
+    (void)state;
+    open_heard(&c, &heard);
+    assert_int_equal(mcp_server_add(c.server, &fixture_task, NULL), MCP_OK);
+    c.executor.is_held = true;
+    conversation_say(&c, TASK);
+    assert_int_equal(c.peer.answers, 1);
+    assert_int_equal(heard.count, 0);
+    assert_true(mcp__inline_step(&c.executor));
+    assert_int_equal(heard.count, 1);
+    assert_string_equal(heard.last, "tools/call|task/plain|-");
+    assert_true(heard.is_task);
+    conversation_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_end_is_heard_once),
+        cmocka_unit_test(a_task_ends_with_its_result),
         cmocka_unit_test(late_and_cancelled_calls_end_before_their_handlers),
     };
 
