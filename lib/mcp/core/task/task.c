@@ -496,8 +496,11 @@ static bool answer_with_task(mcp_call *call, const mcp__task_entry *entry)
     mcp__task_write(entry, mcp_call_result(call));
     mcp__result_render(call);
     bool is_there = call->answer.message.length > 0;
+    int64_t began_ns = call->began_ns;
+    call->began_ns = 0; /* this is not the call's end */
     if (is_there)
         mcp__result_send(call);
+    call->began_ns = began_ns;
     call->plan.kind = kind;
     call->answer.result_type = NULL;
     return is_there;
