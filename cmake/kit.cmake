@@ -11,6 +11,7 @@ set(kit_uses_approvals db)
 set(kit_uses_columns guard proc flat thread)
 set(kit_uses_serve cli auth guard)
 set(kit_uses_host cli serve keys)
+set(kit_uses_about cli serve)
 set(kit_uses_config cli)
 set(kit_uses_auth thread fetch)
 set(kit_uses_client thread fetch proc)
@@ -55,6 +56,18 @@ macro(kit_needs_serve)
     if(CAUSEWAY_AUTH)
         target_compile_definitions(kit_serve PRIVATE SERVE_HAS_AUTH)
     endif()
+endmacro()
+
+# The revision is that of the time of configuring.
+macro(kit_needs_about)
+    execute_process(COMMAND git describe --tags --always --dirty WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+        OUTPUT_VARIABLE about_revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE about_failed)
+    if(about_failed OR NOT about_revision)
+        set(about_revision unknown)
+    endif()
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/kit/about/version.c PROPERTIES COMPILE_DEFINITIONS
+        "CAUSEWAY_REVISION=\"${about_revision}\";CAUSEWAY_SIMDJSON_VERSION=\"${SIMDJSON_VERSION}\"")
+    target_link_libraries(kit_about PUBLIC ${CMAKE_DL_LIBS})
 endmacro()
 
 macro(kit_needs_db)

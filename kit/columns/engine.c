@@ -23,6 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "columns/columns.h"
+
 #define PATH_ROOM (PATH_MAX + 256)
 #define THREADS_MAX 4
 
@@ -121,6 +123,16 @@ static mcp_status load_once(mcp_error *err)
     mcp_status st = load(err);
     pthread_mutex_unlock(&loading);
     return st;
+}
+
+mcp_status columns_version(const char **out, const void **code, mcp_error *err)
+{
+    mcp_status st = load_once(err);
+    if (st != MCP_OK)
+        return st;
+    *out = loaded_api.library_version();
+    memcpy(code, &loaded_api.library_version, sizeof *code);
+    return MCP_OK;
 }
 
 static bool set_threads(const struct engine_api *api, duckdb_config config)

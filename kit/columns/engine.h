@@ -81,7 +81,8 @@
     X(map_type_value_type)                                                                         \
     X(union_type_member_count)                                                                     \
     X(union_type_member_name)                                                                      \
-    X(union_type_member_type)
+    X(union_type_member_type)                                                                      \
+    X(library_version)
 
 struct engine_api {
 #define X(name) __typeof__(duckdb_##name) *name;

@@ -88,6 +88,7 @@ const ROOMS = {
   "kit/thread": {},
   "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard"] },
   "kit/local": {},
+  "kit/about": { rooms: ["kit/cli", "kit/serve"] },
   "kit/host": { rooms: ["kit/cli", "kit/serve", "kit/keys"] },
   "kit/proc": { libraries: ["seccomp"] },
   "servers/cobre/findings": { rooms: [] },

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "about/doctor.h"
 #include "columns/engine.h"
 #include "gateway/settings.h"
 #include "plugins/guest.h"
@@ -15,31 +16,16 @@
 
 /* ---- doctor ---------------------------------------------------------------------------------- */
 
-/* What was found out. */
-typedef struct checkup {
-    mcp_json_writer *json;
-    size_t failures;
-} checkup;
-
-static void note(checkup *self, const char *what, bool is_good, const char *detail)
-{
-    mcp_write_object(self->json);
-    mcp_write_member_string(self->json, "check", what);
-    mcp_write_member_string(self->json, "result", is_good ? "ok" : "missing");
-    mcp_write_member_string(self->json, "detail", detail);
-    mcp_write_end(self->json);
-    self->failures += !is_good;
-}
-
-static void check_engine(checkup *self)
+static void check_engine(doctor *self)
 {
     struct engine engine = { 0 };
     mcp_error err = MCP_ERROR_INIT;
     bool is_good = engine_load(&engine, &err) == MCP_OK;
-    note(self, "libduckdb", is_good, is_good ? "queries and DuckDB files" : err.message);
+    doctor_note(self, "libduckdb", is_good, "%s",
+                is_good ? "queries and DuckDB files" : err.message);
 }
 
-static void check_python(checkup *self, casparian_app *app)
+static void check_python(doctor *self, casparian_app *app)
 {
     casparian_plugin_list all;
     mcp_error err = MCP_ERROR_INIT;
@@ -48,18 +34,18 @@ static void check_python(checkup *self, casparian_app *app)
         for (size_t i = 0; i < all.count; i++)
             if (all.items[i].python)
                 python = all.items[i].python;
-    note(self, "python", python != NULL, python ? python : "no interpreter was found");
+    doctor_note(self, "python", python != NULL, "%s", python ? python : "no interpreter was found");
 }
 
-static void check_zones(checkup *self, mcp_arena *arena)
+static void check_zones(doctor *self, mcp_arena *arena)
 {
     const casparian_zone *zone = NULL;
     mcp_error err = MCP_ERROR_INIT;
     bool is_good = casparian_zone_load(&zone, arena, "Europe/Berlin", &err) == MCP_OK;
-    note(self, "time zones", is_good, is_good ? "the system's database" : err.message);
+    doctor_note(self, "time zones", is_good, "%s", is_good ? "the system's database" : err.message);
 }
 
-static mcp_status doctor(casparian_app *app, const cli_line *line, mcp_error *err)
+static mcp_status examine(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     static const casparian_shell_column columns[] = { { "CHECK", "/check", false },
                                                       { "RESULT", "/result", false },
@@ -67,17 +53,18 @@ static mcp_status doctor(casparian_app *app, const cli_line *line, mcp_error *er
     char words[CASPARIAN_SANDBOX_WORDS_SIZE];
     casparian_shell_answer out;
     const mcp_json *answer = NULL;
-    casparian_shell_answer_begin(&out);
-    checkup self = { .json = &out.json };
-    mcp_write_member_array(&out.json, "checks");
-    note(&self, "home", access(app->home, R_OK | W_OK | X_OK) == 0, app->home);
-    note(&self, "state", app->store != NULL, "state.sqlite, up to date");
+    doctor self = { .arena = app->arena };
+    doctor_check_directory(&self, "home", app->home, true);
+    doctor_note(&self, "state", app->store != NULL, "state.sqlite, up to date");
     check_engine(&self);
     check_python(&self, app);
     check_zones(&self, app->arena);
     bool is_sealed = casparian_sandbox_level(words);
-    note(&self, "isolation of parsers", is_sealed, words);
-    mcp_write_end(&out.json);
+    doctor_note(&self, "isolation of parsers", is_sealed, "%s", words);
+    doctor_check_listening(&self, line);
+    casparian_shell_answer_begin(&out);
+    mcp_write_name(&out.json, "checks");
+    doctor_write(&self, &out.json);
     mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         st = casparian_shell_table(line, mcp_json_get(answer, "checks"), columns, 3, "", err);
@@ -87,10 +74,12 @@ static mcp_status doctor(casparian_app *app, const cli_line *line, mcp_error *er
     return mcp_error_set(err, MCP_E_STOPPED, "%zu of the checks failed", self.failures);
 }
 
+const cli_option casparian_doctor_options[] = { DOCTOR_OPTIONS(NULL, NULL, NULL), { 0 } };
+
 int casparian_command_doctor(const cli_line *line, void *data)
 {
     (void)data;
-    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_DRIVER, doctor);
+    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_DRIVER, examine);
 }
 
 /* ---- config ---------------------------------------------------------------------------------- */
