@@ -134,7 +134,8 @@ void cf_progress(cf_sink *sink, uint64_t bytes_done, uint64_t bytes_total, uint6
 cf_status cf_sink_status(const cf_sink *sink);
 
 /**
- * Close all outputs and end the sink, which is freed.
+ * Close all outputs and end the sink, which is freed. Of a sink that had no memory the file fails
+ * as memory_limit.
  *
  * @param exit_code 0 success, 1 permanent failure, 2 a failure that may pass
  * @return exit_code; 1 instead of 0 when the sink has failed. For `return` in main

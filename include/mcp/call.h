@@ -116,6 +116,19 @@ mcp_revision mcp_call_revision(const mcp_call *call);
 bool mcp_call_client_can(const mcp_call *call, unsigned capabilities);
 
 /**
+ * The name of the client's program ("claude-code"), from its clientInfo: of initialize within a
+ * session, of the request's _meta from 2026-07-28. It is what the client says about itself: for
+ * logs and audits, not for decisions (mcp_call_principal is checked).
+ *
+ * @return one line of at most 127 bytes, in which '?' replaces characters that a terminal obeys;
+ *         it lives as long as the call; NULL: the client says none
+ */
+const char *mcp_call_client_name(const mcp_call *call);
+
+/** The version of the client's program, in the same form; NULL: the client says none. */
+const char *mcp_call_client_version(const mcp_call *call);
+
+/**
  * Require capabilities of the client.
  *
  * @return MCP_OK; MCP_E_CAPABILITY: return it; the error names the missing capabilities

@@ -53,6 +53,9 @@ typedef enum mcp_http_sessions {
  */
 typedef void mcp_metrics_writer(mcp_buf *out, void *data);
 
+/** How many listening sockets a server may be given. */
+#define MCP_SOCKETS_MAX 16
+
 /** Limits over HTTP. 0 means the default in the comment. */
 typedef struct mcp_http_limits {
     int connections_max;     /* 10000 */
@@ -66,9 +69,14 @@ typedef struct mcp_http_limits {
 /** Addresses, services and access rules of an HTTP server. */
 typedef struct mcp_http_options {
     /* addresses */
-    const char *host;            /* NULL: 127.0.0.1; "": no TCP, `unix_path` is required */
-    int port;                    /* 0: any free port, see `ready` */
-    const char *unix_path;       /* a Unix domain socket as well, mode 0600; NULL: none */
+    const char *host;      /* NULL: 127.0.0.1; "": no TCP, `unix_path` is required */
+    int port;              /* 0: any free port, see `ready` */
+    const char *unix_path; /* a Unix domain socket as well, mode 0600; NULL: none */
+    /** Listening sockets that the program was given, TCP or Unix domain, as systemd passes them.
+     *  They are listened on instead of `host`, `port` and `unix_path`, which must be unset, and
+     *  closed at the end. */
+    const int *sockets;
+    size_t socket_count;         /* 0: none; at most MCP_SOCKETS_MAX */
     const char *tls_certificate; /* PEM file; NULL: no TLS */
     const char *tls_key;         /* PEM file of the certificate's key; both or none */
     const char *path;            /* of MCP; NULL: "/mcp" */
@@ -104,10 +112,19 @@ typedef struct mcp_http_options {
 
     mcp_http_limits limits; /* zero: the default of each */
 
-    /** Called on the serving thread once the server listens. `port` is the actual port, 0 without
-     *  TCP. May be NULL. */
+    /* events, called on the serving thread: they must not block. Each may be NULL. */
+    /** The server listens. `port` is the actual port, 0 without TCP. */
     void (*ready)(int port, void *data);
-    void *data; /* passed to `ready` */
+    /** SIGHUP: the file of tokens and the TLS pair were reloaded. Where one of them cannot be
+     *  used the earlier one remains, and the log says why. Calls, streams and open connections
+     *  continue with what they began with. NULL: SIGHUP does what it did before. */
+    void (*reload)(void *data);
+    /** The server ends: it takes no further connection. */
+    void (*stopping)(void *data);
+    /** Each `alive_ms`, while the loop turns: for a watchdog. */
+    void (*alive)(void *data);
+    int64_t alive_ms;
+    void *data; /* passed to them */
 } mcp_http_options;
 
 /** Every field at its safe default. */
@@ -120,11 +137,23 @@ typedef struct mcp_http_options {
  *
  * @param options NULL: the defaults; the struct is not kept; what it points to is borrowed while
  *                this runs
- * @return MCP_OK; MCP_E_PARAMS (an invalid option, named in the message); MCP_E_DENIED (a
- *         non-loopback address without authorization); MCP_E_NOT_FOUND, MCP_E_IO (the address or a
- *         file cannot be used); MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_PARAMS (an invalid option, named in the message; a descriptor that is no
+ *         listening socket); MCP_E_DENIED (a non-loopback address without authorization);
+ *         MCP_E_NOT_FOUND, MCP_E_IO (the address or a file cannot be used); MCP_E_NOMEM
  */
 mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, mcp_error *err);
+
+/** Room for the text of an address. */
+#define MCP_ADDRESS_SIZE 64
+
+/**
+ * The address of a listening socket of type stream. Any thread.
+ *
+ * @param host the numeric address of TCP, "" of a Unix domain socket
+ * @param port 0 of a Unix domain socket
+ * @return MCP_OK; MCP_E_PARAMS: the descriptor is not such a socket
+ */
+mcp_status mcp_socket_address(char host[MCP_ADDRESS_SIZE], int *port, int socket, mcp_error *err);
 
 /**
  * Whether an address is of this machine only: "localhost", 127.0.0.0/8 or ::1, by the text alone;

@@ -252,6 +252,14 @@ mcp_status mcp_server_remove_features(mcp_server *server, const mcp_features *fe
 mcp_status mcp_server_replace_features(mcp_server *server, const mcp_features *old,
                                        const mcp_features *features, mcp_error *err);
 
+/**
+ * Notify clients that `visible` judges features of a kind differently now: what they see has
+ * changed, and nothing was added or removed. Any thread.
+ *
+ * @return MCP_OK; MCP_E_UNSUPPORTED: list_changed is not set
+ */
+mcp_status mcp_server_visibility_changed(mcp_server *server, mcp_feature kind, mcp_error *err);
+
 /** Notify the subscribers of a resource that it has changed. Any thread. */
 mcp_status mcp_server_resource_updated(mcp_server *server, const char *uri, mcp_error *err);
 

@@ -123,6 +123,11 @@ mcp_status auth_open(auth **out, const auth_options *options, mcp_error *err)
     return auth_open_with_clock(out, options, mcp_clock_mono_ms, err);
 }
 
+void auth_refresh(auth *self)
+{
+    auth_source_expire(self->source);
+}
+
 void auth_close(auth *self)
 {
     if (!self)

@@ -80,6 +80,9 @@ typedef struct auth_options {
  */
 mcp_status auth_open(auth **out, const auth_options *options, mcp_error *err);
 
+/** Renew the keys with the next token, however fresh they are. Any thread; does not block. */
+void auth_refresh(auth *self);
+
 /** No thread may be inside auth_verify. NULL is fine. */
 void auth_close(auth *self);
 

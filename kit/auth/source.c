@@ -51,6 +51,7 @@ struct auth_source {
     int64_t tried_ms;
     bool tried;
     bool loading;
+    bool is_expired; /* renew without a pause */
 
     /* The thread that has set `loading` owns these. */
     struct stamp stamp;
@@ -188,7 +189,9 @@ static bool is_due(const auth_source *self, int64_t now_ms, uint64_t beyond)
 {
     int64_t pause_ms = self->options.url ? AUTH_FETCH_PAUSE_MS : AUTH_FILE_PAUSE_MS;
 
-    if (self->loading || (self->tried && now_ms - self->tried_ms < pause_ms))
+    if (self->loading || self->is_expired)
+        return !self->loading;
+    if (self->tried && now_ms - self->tried_ms < pause_ms)
         return false;
     return self->options.file || !self->keys || now_ms - self->loaded_ms >= AUTH_FRESH_MS ||
            auth_keys_generation(self->keys) == beyond;
@@ -208,6 +211,7 @@ static mcp_status renew(auth_source *self, int64_t now_ms, mcp_error *err)
     auth_keys *old = NULL;
 
     self->loading = true;
+    self->is_expired = false;
     self->tried = true;
     self->tried_ms = now_ms;
     pthread_mutex_unlock(&self->lock);
@@ -257,6 +261,13 @@ mcp_status auth_source_take(auth_keys **out, auth_source *self, uint64_t beyond,
         return mcp_error_set(err, MCP_E_IO, "there are no keys to check tokens with");
     *out = keys;
     return MCP_OK;
+}
+
+void auth_source_expire(auth_source *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->is_expired = true;
+    pthread_mutex_unlock(&self->lock);
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */

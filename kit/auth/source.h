@@ -52,4 +52,7 @@ void auth_source_close(auth_source *self);
  */
 mcp_status auth_source_take(auth_keys **out, auth_source *self, uint64_t beyond, mcp_error *err);
 
+/* Renew the keys when they are taken next, however fresh they are. Any thread; does not block. */
+void auth_source_expire(auth_source *self);
+
 #endif

@@ -106,6 +106,9 @@ mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_e
  * Take a connection and begin a transaction. A lost connection is opened again. A thread that
  * begins a second session before its first has ended may wait for itself.
  *
+ * PostgreSQL ends a transaction that sends no statement for 20 s (DB_WRITE) or 10 min (DB_READ), so
+ * that a process that was frozen does not keep its locks; the next statement returns MCP_E_IO.
+ *
  * @param out yours, end it by db_commit or db_rollback
  */
 mcp_status db_begin(db_session **out, db *self, db_mode mode, mcp_error *err);

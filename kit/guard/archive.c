@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #include "mcp/alloc.h"
 
-enum { PIECE = 1 << 16, SUFFIX_MAX = 16 };
+enum { PIECE = 1 << 16, SUFFIX_MAX = 16, GZIP_ONLY = 16 + MAX_WBITS };
 
 struct guard_archive {
     gzFile file;
@@ -164,6 +164,26 @@ mcp_status guard_archive_line(const char **out, size_t *length, guard_archive *s
     *length = end ? (size_t)(end - *out) : self->until - self->from;
     self->from += *length + (end ? 1 : 0);
     return MCP_OK;
+}
+
+size_t guard_archive_head(char *out, size_t size, bool *is_whole, const char *packed, size_t length)
+{
+    z_stream stream = { .next_in = (z_const Bytef *)(uintptr_t)packed,
+                        .avail_in = length < UINT_MAX ? (unsigned)length : UINT_MAX,
+                        .next_out = (Bytef *)out,
+                        .avail_out = size < UINT_MAX ? (unsigned)size : UINT_MAX };
+    unsigned room = stream.avail_out;
+
+    *is_whole = false;
+    if (inflateInit2(&stream, GZIP_ONLY) != Z_OK)
+        return 0;
+    int code = inflate(&stream, Z_NO_FLUSH);
+    /* A file may be several packed ones, one after the other. */
+    while (code == Z_STREAM_END && stream.avail_in > 0 && inflateReset(&stream) == Z_OK)
+        code = inflate(&stream, Z_NO_FLUSH);
+    *is_whole = code == Z_STREAM_END;
+    inflateEnd(&stream);
+    return room - stream.avail_out;
 }
 
 void guard_archive_close(guard_archive *self)

@@ -5,6 +5,7 @@
 #ifndef GUARD_ARCHIVE_H
 #define GUARD_ARCHIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mcp/error.h"
@@ -36,6 +37,16 @@ mcp_status guard_archive_open(guard_archive **out, const char *path, mcp_error *
  */
 mcp_status guard_archive_line(const char **out, size_t *length, guard_archive *self,
                               mcp_error *err);
+
+/**
+ * Unpack the beginning of bytes that gzip has packed.
+ *
+ * @param out       room for `size` bytes: no more is unpacked
+ * @param is_whole  set to whether `packed` is complete and holds nothing more
+ * @return how many bytes were unpacked; 0: none, or `packed` is not of gzip
+ */
+size_t guard_archive_head(char *out, size_t size, bool *is_whole, const char *packed,
+                          size_t length);
 
 /** NULL is fine. */
 void guard_archive_close(guard_archive *self);

@@ -7,8 +7,13 @@
  */
 #include "serve/http.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "mcp/clock.h"
 #include "serve/jwt.h"
 #include "serve/variables.h"
 
@@ -59,8 +64,13 @@ bool serve_wants_http(const cli_line *line)
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
-static mcp_status refuse_http_flags(const cli_line *line, mcp_error *err)
+static mcp_status refuse_http_flags(const cli_line *line, const serve_systemd *systemd,
+                                    mcp_error *err)
 {
+    if (systemd->socket_count > 0)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the service manager passes a socket (LISTEN_FDS): this requires "
+                             "--transport http");
     for (const char *const *flag = for_http; *flag; flag++)
         if (cli_given(line, *flag))
             return mcp_error_set(err, MCP_E_PARAMS, "--%s is for --transport http", *flag);
@@ -107,22 +117,31 @@ static bool wants_tcp(const cli_line *line)
     return !cli_string(line, "unix") || cli_given(line, "host") || cli_given(line, "port");
 }
 
+/* A socket that is passed replaces all addresses. */
+static mcp_status check_passed(const cli_line *line, mcp_error *err)
+{
+    static const char *const flags[] = { "host", "port", "unix" };
+
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (cli_given(line, flags[i]))
+            return mcp_error_set(err, MCP_E_PARAMS,
+                                 "--%s: the service manager passes the socket to listen on "
+                                 "(LISTEN_FDS): remove the flag, or the socket unit",
+                                 flags[i]);
+    return MCP_OK;
+}
+
 static bool is_everywhere(const char *host)
 {
     return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-static mcp_status check_open(const cli_line *line, const serve_server *service, mcp_error *err)
+static mcp_status check_host(const cli_line *line, const serve_server *service, const char *host,
+                             mcp_error *err)
 {
-    const char *host = cli_string(line, "host"), *variable = first_variable(service);
+    const char *variable = first_variable(service);
 
-    if (cli_flag(line, "insecure-no-auth") && service->verify)
-        return mcp_error_set(err, MCP_E_PARAMS,
-                             "--insecure-no-auth: this server requires a token of every client");
-    if (cli_flag(line, "insecure-no-auth") && has_tokens(line, service))
-        return mcp_error_set(err, MCP_E_PARAMS, "--insecure-no-auth contradicts --tokens%s%s%s",
-                             variable ? ", " : "", variable ? variable : "", " and --oauth-jwks");
-    if (!wants_tcp(line) || mcp_host_is_loopback(host) || has_tokens(line, service) ||
+    if (mcp_host_is_loopback(host) || has_tokens(line, service) ||
         cli_flag(line, "insecure-no-auth"))
         return MCP_OK;
     return mcp_error_set(
@@ -130,6 +149,30 @@ static mcp_status check_open(const cli_line *line, const serve_server *service, 
         "others can reach %s: this requires --tokens FILE%s%s or --oauth-jwks or, to serve "
         "everybody, --insecure-no-auth",
         host, variable ? ", the variable " : "", variable ? variable : "");
+}
+
+static mcp_status check_open(const cli_line *line, const serve_server *service,
+                             const serve_systemd *systemd, mcp_error *err)
+{
+    const char *variable = first_variable(service);
+    char host[MCP_ADDRESS_SIZE];
+    mcp_status st = MCP_OK;
+    int port = 0;
+
+    if (cli_flag(line, "insecure-no-auth") && service->verify)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "--insecure-no-auth: this server requires a token of every client");
+    if (cli_flag(line, "insecure-no-auth") && has_tokens(line, service))
+        return mcp_error_set(err, MCP_E_PARAMS, "--insecure-no-auth contradicts --tokens%s%s%s",
+                             variable ? ", " : "", variable ? variable : "", " and --oauth-jwks");
+    for (size_t i = 0; i < systemd->socket_count && st == MCP_OK; i++) {
+        st = mcp_socket_address(host, &port, systemd->sockets[i], err);
+        if (st == MCP_OK && host[0])
+            st = check_host(line, service, host, err);
+    }
+    if (systemd->socket_count > 0 || !wants_tcp(line))
+        return st;
+    return check_host(line, service, cli_string(line, "host"), err);
 }
 
 static mcp_status check_names(const cli_line *line, const char *flag, mcp_error *err)
@@ -147,11 +190,16 @@ static mcp_status check_names(const cli_line *line, const char *flag, mcp_error 
     return mcp_error_set(err, MCP_E_PARAMS, "--%s has more than %d names", flag, SERVE_NAMES_MAX);
 }
 
-static mcp_status check_http(const cli_line *line, const serve_server *service, mcp_error *err)
+static mcp_status check_http(const cli_line *line, const serve_server *service,
+                             const serve_systemd *systemd, mcp_error *err)
 {
+    bool has_port = systemd->socket_count == 0 && wants_tcp(line) && cli_int(line, "port", 0) != 0;
     bool needs_audience = cli_string(line, "oauth-jwks") && !cli_string(line, "oauth-audience") &&
-                          (!wants_tcp(line) || cli_int(line, "port", 0) == 0);
-    mcp_status st = check_pairs(line, err);
+                          !has_port;
+    mcp_status st = systemd->socket_count > 0 ? check_passed(line, err) : MCP_OK;
+
+    if (st == MCP_OK)
+        st = check_pairs(line, err);
 
     if (st == MCP_OK && needs_audience)
         st = mcp_error_set(err, MCP_E_PARAMS,
@@ -166,12 +214,14 @@ static mcp_status check_http(const cli_line *line, const serve_server *service, 
         st = serve_variables_check(service->token_variables, err);
     if (st == MCP_OK)
         st = serve_variables_check(service->metrics_variables, err);
-    return st == MCP_OK ? check_open(line, service, err) : st;
+    return st == MCP_OK ? check_open(line, service, systemd, err) : st;
 }
 
-mcp_status serve_http_check(const serve_server *service, const cli_line *line, mcp_error *err)
+mcp_status serve_http_check(const serve_server *service, const cli_line *line,
+                            const serve_systemd *systemd, mcp_error *err)
 {
-    return serve_wants_http(line) ? check_http(line, service, err) : refuse_http_flags(line, err);
+    return serve_wants_http(line) ? check_http(line, service, systemd, err)
+                                  : refuse_http_flags(line, systemd, err);
 }
 
 /* ---- from the line to the options ---------------------------------------------------------- */
@@ -198,9 +248,8 @@ static mcp_status read_names(const char *const **out, const struct endpoint *sel
     return MCP_OK;
 }
 
-static const char *url_of(const struct endpoint *self, int port, const char *path)
+static const char *url_at(const struct endpoint *self, const char *host, int port, const char *path)
 {
-    const char *host = self->http->host;
     bool is_v6 = strchr(host, ':') != NULL;
 
     return mcp_arena_printf(self->arena, "%s://%s%s%s:%d%s",
@@ -208,29 +257,143 @@ static const char *url_of(const struct endpoint *self, int port, const char *pat
                             is_v6 ? "]" : "", port, path);
 }
 
-static void print_address(int port, void *data)
+static const char *url_of(const struct endpoint *self, int port, const char *path)
+{
+    return url_at(self, self->http->host, port, path);
+}
+
+static void print_serving(const struct endpoint *self, const char *place)
+{
+    fprintf(cli_err(self->line), "%s: serving %s\n", self->service->options.name,
+            place ? place : "");
+}
+
+static void print_page(const struct endpoint *self, const char *host, int port)
+{
+    const char *page = self->service->page ? url_at(self, host, port, self->service->page) : NULL;
+
+    if (page)
+        fprintf(cli_err(self->line), "%s: the page is %s\n", self->service->options.name, page);
+}
+
+/* Without encryption tokens can be read on their way. */
+static void warn_of_clear_tokens(const struct endpoint *self, const char *host)
+{
+    if (self->http->auth && !self->http->tls_certificate && !mcp_host_is_loopback(host))
+        fprintf(cli_err(self->line),
+                "%s: warning: tokens are sent without encryption: give --tls-cert and --tls-key, "
+                "or let a proxy end TLS\n",
+                self->service->options.name);
+}
+
+/* @return the URL of MCP; NULL: there is none, or no memory */
+static const char *print_tcp(const struct endpoint *self, const char *host, int port)
+{
+    const char *url = url_at(self, host, port, MCP_PATH);
+
+    print_page(self, host, port);
+    print_serving(self, url);
+    warn_of_clear_tokens(self, host);
+    return url;
+}
+
+/* @return the first of them for people; NULL: no memory */
+static const char *print_passed(const struct endpoint *self)
+{
+    const serve_systemd *systemd = &self->setup->systemd;
+    const char *first = NULL;
+    char host[MCP_ADDRESS_SIZE];
+    int port = 0;
+
+    for (size_t i = 0; i < systemd->socket_count; i++) {
+        const char *place = "a Unix socket of the service manager";
+        if (mcp_socket_address(host, &port, systemd->sockets[i], NULL) != MCP_OK)
+            continue;
+        if (host[0])
+            place = print_tcp(self, host, port);
+        else
+            print_serving(self, place);
+        first = first ? first : place;
+    }
+    return first;
+}
+
+/* @return the first address for people; NULL: no memory */
+static const char *print_addresses(const struct endpoint *self, int port)
+{
+    const char *first = NULL;
+
+    if (self->setup->systemd.socket_count > 0)
+        return print_passed(self);
+    if (self->http->host[0])
+        first = print_tcp(self, self->http->host, port);
+    if (self->http->unix_path)
+        print_serving(self, self->http->unix_path);
+    return first ? first : self->http->unix_path;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void notify(const struct endpoint *self, const char *state)
+{
+    const mcp_log *log = &self->setup->options.log;
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (serve_systemd_notify(&self->setup->systemd, state, &err) != MCP_OK)
+        mcp_log_write(log, MCP_LOG_WARNING, "%s", err.message);
+}
+
+static void on_ready(int port, void *data)
 {
     const struct endpoint *self = data;
-    FILE *stream = cli_err(self->line);
+    const char *place = print_addresses(self, port);
+    const char *state = mcp_arena_printf(self->arena, "READY=1\nSTATUS=serving %s",
+                                         place ? place : "");
 
-    if (self->http->host[0]) {
-        const char *url = url_of(self, port, MCP_PATH);
-        const char *page = self->service->page ? url_of(self, port, self->service->page) : NULL;
-        if (page)
-            fprintf(stream, "%s: the page is %s\n", self->service->options.name, page);
-        fprintf(stream, "%s: serving %s\n", self->service->options.name, url ? url : "");
-    }
-    if (self->http->unix_path)
-        fprintf(stream, "%s: serving %s\n", self->service->options.name, self->http->unix_path);
-    if (self->http->auth && !self->http->tls_certificate && self->http->host[0] &&
-        !mcp_host_is_loopback(self->http->host))
-        fprintf(
-            stream,
-            "%s: warning: tokens are sent without encryption: give --tls-cert and --tls-key, or "
-            "let a proxy end TLS\n",
-            self->service->options.name);
-    fflush(stream);
+    fflush(cli_err(self->line));
+    notify(self, state ? state : "READY=1");
 }
+
+static void on_reload(void *data)
+{
+    const struct endpoint *self = data;
+    mcp_error err = MCP_ERROR_INIT;
+    char state[64];
+
+    snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+             mcp_clock_mono_ns() / 1000);
+    notify(self, state);
+    serve_jwt_refresh(self->keys);
+    if (serve_log_reopen(self->setup->log, &err) != MCP_OK)
+        mcp_log_write(&self->setup->options.log, MCP_LOG_ERROR, "%s", err.message);
+    notify(self, "READY=1");
+}
+
+static void on_stopping(void *data)
+{
+    notify(data, "STOPPING=1");
+}
+
+static void on_alive(void *data)
+{
+    notify(data, "WATCHDOG=1");
+}
+
+/* On a terminal SIGHUP says that the terminal is gone: it ends the program, as ever. */
+static void fill_events(struct endpoint *self)
+{
+    mcp_http_options *http = self->http;
+    bool has_terminal = isatty(STDIN_FILENO) || isatty(STDERR_FILENO);
+
+    http->ready = on_ready;
+    http->reload = has_terminal ? NULL : on_reload;
+    http->stopping = on_stopping;
+    http->alive = self->setup->systemd.watchdog_ms > 0 ? on_alive : NULL;
+    http->alive_ms = self->setup->systemd.watchdog_ms;
+    http->data = self;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 /* An mcp_token_verifier: the server's own first, then JWTs. */
 static mcp_status verify(mcp_principal *out, const char *token, mcp_arena *arena, void *data,
@@ -283,14 +446,38 @@ static bool requires_tokens(const struct endpoint *self)
     return self->auth.tokens_file || self->auth.tokens || self->auth.verify;
 }
 
+static void fill_addresses(struct endpoint *self)
+{
+    const serve_systemd *systemd = &self->setup->systemd;
+    mcp_http_options *http = self->http;
+
+    http->sockets = systemd->sockets;
+    http->socket_count = systemd->socket_count;
+    http->host = "";
+    if (systemd->socket_count > 0)
+        return;
+    http->host = wants_tcp(self->line) ? cli_string(self->line, "host") : "";
+    http->port = (int)cli_int(self->line, "port", 0);
+    http->unix_path = cli_string(self->line, "unix");
+}
+
+/* The file has hashes; who may write it may come in, who may read it learns the principals. */
+static void warn_of_open_file(const struct endpoint *self, const char *path)
+{
+    struct stat about;
+
+    if (path && stat(path, &about) == 0 && (about.st_mode & S_IRWXO))
+        fprintf(cli_err(self->line),
+                "%s: warning: every user may read or write %s (--tokens): chmod o= %s\n",
+                self->service->options.name, path, path);
+}
+
 static mcp_status fill(struct endpoint *self, mcp_error *err)
 {
     const cli_line *line = self->line;
     mcp_http_options *http = self->http;
 
-    http->host = wants_tcp(line) ? cli_string(line, "host") : "";
-    http->port = (int)cli_int(line, "port", 0);
-    http->unix_path = cli_string(line, "unix");
+    fill_addresses(self);
     http->tls_certificate = cli_string(line, "tls-cert");
     http->tls_key = cli_string(line, "tls-key");
     http->insecure_no_auth = cli_flag(line, "insecure-no-auth");
@@ -300,13 +487,13 @@ static mcp_status fill(struct endpoint *self, mcp_error *err)
     http->metrics = http->metrics || cli_flag(line, "metrics");
     if (strcmp(cli_string(line, "sessions"), "off") == 0)
         http->sessions = MCP_SESSIONS_OFF;
-    http->ready = print_address;
-    http->data = self;
+    fill_events(self);
     bool is_name = http->host[0] && !is_everywhere(http->host);
     mcp_status st = read_names(&http->hosts, self, "allow-host", is_name ? http->host : NULL, err);
     if (st == MCP_OK)
         st = read_names(&http->origins, self, "allow-origin", NULL, err);
     self->auth.tokens_file = cli_string(line, "tokens");
+    warn_of_open_file(self, self->auth.tokens_file);
     self->auth.scope = cli_string(line, "scope");
     self->auth.default_scopes = self->service->default_scopes;
     if (st == MCP_OK)

@@ -10,12 +10,14 @@
 bool serve_wants_http(const cli_line *line);
 
 /**
- * Check the flags, so that an error ends the program before it opens anything.
+ * Check the flags, and what the service manager passes, so that an error ends the program before it
+ * opens anything.
  *
  * @return MCP_OK; MCP_E_PARAMS: contradicting flags or variables, named; MCP_E_DENIED: an address
  *         that others can reach, without authorization
  */
-mcp_status serve_http_check(const serve_server *service, const cli_line *line, mcp_error *err);
+mcp_status serve_http_check(const serve_server *service, const cli_line *line,
+                            const serve_systemd *systemd, mcp_error *err);
 
 /** Serve over HTTP; setup->http is completed from the flags. @return as mcp_server_http and
  * serve_http_check */

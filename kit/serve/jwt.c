@@ -57,6 +57,12 @@ mcp_status serve_jwt_open(serve_jwt **out, mcp_http_auth *http, const char *keys
     return MCP_OK;
 }
 
+void serve_jwt_refresh(serve_jwt *self)
+{
+    if (self)
+        auth_refresh(self->keys);
+}
+
 void serve_jwt_close(serve_jwt *self)
 {
     if (!self || atomic_load(&self->verifying) > 0)
@@ -76,6 +82,11 @@ mcp_status serve_jwt_open(serve_jwt **out, mcp_http_auth *http, const char *keys
     (void)options;
     return mcp_error_set(err, MCP_E_UNSUPPORTED,
                          "this program was built without JWTs: --oauth-jwks is not served");
+}
+
+void serve_jwt_refresh(serve_jwt *self)
+{
+    (void)self;
 }
 
 void serve_jwt_close(serve_jwt *self)

@@ -21,6 +21,9 @@ typedef struct serve_jwt serve_jwt;
 mcp_status serve_jwt_open(serve_jwt **out, mcp_http_auth *http, const char *keys,
                           const auth_options *options, mcp_error *err);
 
+/** Renew the keys with the next token. NULL is fine. */
+void serve_jwt_refresh(serve_jwt *self);
+
 /** After the last request. A verification that still runs keeps the keys. NULL is fine. */
 void serve_jwt_close(serve_jwt *self);
 

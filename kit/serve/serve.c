@@ -126,7 +126,9 @@ int serve_run(const serve_server *service, const cli_line *line, void *data)
     mcp_error err = MCP_ERROR_INIT;
 
     sigaction(SIGPIPE, &ignore, NULL);
-    mcp_status st = serve_http_check(service, line, &err);
+    mcp_status st = serve_systemd_read(&setup.systemd, &err);
+    if (st == MCP_OK)
+        st = serve_http_check(service, line, &setup.systemd, &err);
     if (st == MCP_OK)
         st = serve_log_open(&log, cli_string(line, "log-level"), cli_string(line, "log-file"),
                             service->log_parts, &err);

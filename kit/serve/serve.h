@@ -29,6 +29,7 @@
 #include "mcp/http.h"
 #include "mcp/server.h"
 #include "serve/log.h"
+#include "serve/systemd.h"
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
@@ -132,8 +133,9 @@ extern const char *const serve_revisions[];
 typedef struct serve_setup {
     const cli_line *line;
     const serve_log *log;
-    mcp_arena *arena; /* freed after `close` */
-    guard *guard;     /* the allowed directories; NULL where the command has no --allowed-dirs */
+    serve_systemd systemd; /* what the service manager passes */
+    mcp_arena *arena;      /* freed after `close` */
+    guard *guard; /* the allowed directories; NULL where the command has no --allowed-dirs */
     mcp_server_options options;
     mcp_features features;
     mcp_http_options http;      /* not used on standard input and output */

@@ -158,8 +158,8 @@ static mcp_status check_opening(mcp_call *call)
 
 static void log_client(const mcp_call *call)
 {
-    const char *name = mcp_json_get_string(call->session->client_info, "name");
-    const char *version = mcp_json_get_string(call->session->client_info, "version");
+    const char *name = call->session->client_names.name;
+    const char *version = call->session->client_names.version;
 
     mcp_log_write(&call->context->options->log, MCP_LOG_INFO, "client %s %s, protocol %s",
                   name ? name : "without a name", version ? version : "",

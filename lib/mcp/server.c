@@ -238,6 +238,11 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
     server->capabilities = (filled.logging ? MCP__CAN_LOGGING : 0u) |
                            (filled.subscriptions ? MCP__CAN_SUBSCRIBE : 0u) |
                            (filled.list_changed ? MCP__CAN_CHANGE : 0u);
+    server->views[MCP_FEATURE_TOOL].lists = MCP__LIST_TOOLS;
+    server->views[MCP_FEATURE_RESOURCE].lists = MCP__LIST_RESOURCES;
+    server->views[MCP_FEATURE_PROMPT].lists = MCP__LIST_PROMPTS;
+    for (size_t i = 0; i < sizeof server->views / sizeof server->views[0]; i++)
+        server->views[i].is_of_view = true;
     pthread_mutex_init(&server->change_lock, NULL);
     pthread_mutex_init(&server->set_lock, NULL);
     pthread_mutex_init(&server->stop.lock, NULL);
@@ -409,6 +414,14 @@ mcp_status mcp_server_remove_features(mcp_server *server, const mcp_features *fe
     }
     pthread_mutex_unlock(&server->change_lock);
     return st;
+}
+
+mcp_status mcp_server_visibility_changed(mcp_server *server, mcp_feature kind, mcp_error *err)
+{
+    if (!server->options.list_changed)
+        return mcp_error_set(err, MCP_E_UNSUPPORTED, "list_changed is not set in the options");
+    mcp__subscriptions_lists(server->subscriptions, &server->views[kind]);
+    return MCP_OK;
 }
 
 mcp_status mcp_server_resource_updated(mcp_server *server, const char *uri, mcp_error *err)

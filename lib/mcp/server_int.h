@@ -34,6 +34,7 @@ struct mcp_server {
     pthread_mutex_t set_lock; /* guards the pointer `set` */
     mcp__features *set;
     mcp__subscriptions *subscriptions;
+    mcp__list_change views[MCP_FEATURE_PROMPT + 1]; /* of what clients see, each of one kind */
 
     mcp__arena_budget budget;        /* of all calls */
     atomic_uint_fast64_t mismatches; /* results that did not match their output schemas */

@@ -94,9 +94,29 @@ static void on_accept(int fd, void *data)
         pause_endpoints(http, true);
 }
 
-/* `path`: of a Unix-domain socket; NULL: TCP. */
-static mcp_status add_endpoint(mcp__http *http, const char *path, const char *host, int port,
-                               mcp__tls_context *tls, mcp_error *err)
+/* What to listen on. */
+struct place {
+    const char *path; /* of a Unix-domain socket; NULL: not there */
+    const char *host; /* NULL: `fd` */
+    int port;
+    int fd;
+    bool is_unix;
+};
+
+static mcp_status listen_at(http_endpoint *endpoint, const struct place *place, mcp_error *err)
+{
+    mcp__loop *loop = endpoint->http->loop;
+
+    if (place->path)
+        return mcp__listen_unix(&endpoint->listener, loop, place->path, on_accept, endpoint, err);
+    if (place->host)
+        return mcp__listen_tcp(&endpoint->listener, loop, place->host, place->port, on_accept,
+                               endpoint, err);
+    return mcp__listen_socket(&endpoint->listener, loop, place->fd, on_accept, endpoint, err);
+}
+
+static mcp_status add_endpoint(mcp__http *http, const struct place *place, mcp__tls_context *tls,
+                               mcp_error *err)
 {
     http_endpoint *endpoint = mcp_alloc_zeroed(1, sizeof *endpoint);
 
@@ -107,12 +127,9 @@ static mcp_status add_endpoint(mcp__http *http, const char *path, const char *ho
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
     }
     *endpoint = (http_endpoint){
-        .next = http->endpoints, .http = http, .tls = tls, .is_unix = path != NULL
+        .next = http->endpoints, .http = http, .tls = tls, .is_unix = place->is_unix
     };
-    mcp_status st = path ? mcp__listen_unix(&endpoint->listener, http->loop, path, on_accept,
-                                            endpoint, err)
-                         : mcp__listen_tcp(&endpoint->listener, http->loop, host, port, on_accept,
-                                           endpoint, err);
+    mcp_status st = listen_at(endpoint, place, err);
     if (st != MCP_OK) {
         free(endpoint);
         return st;
@@ -125,7 +142,8 @@ static mcp_status add_endpoint(mcp__http *http, const char *path, const char *ho
 mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tls_context *tls,
                             int *real, mcp_error *err)
 {
-    mcp_status st = add_endpoint(http, NULL, host, port, tls, err);
+    const struct place place = { .host = host, .port = port };
+    mcp_status st = add_endpoint(http, &place, tls, err);
 
     if (st == MCP_OK && real)
         *real = mcp__listener_port(http->endpoints->listener);
@@ -134,7 +152,17 @@ mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tl
 
 mcp_status mcp__http_listen_unix(mcp__http *http, const char *path, mcp_error *err)
 {
-    return add_endpoint(http, path, NULL, 0, NULL, err);
+    const struct place place = { .path = path, .is_unix = true };
+
+    return add_endpoint(http, &place, NULL, err);
+}
+
+mcp_status mcp__http_listen_socket(mcp__http *http, int fd, bool is_unix, mcp__tls_context *tls,
+                                   mcp_error *err)
+{
+    const struct place place = { .fd = fd, .is_unix = is_unix };
+
+    return add_endpoint(http, &place, is_unix ? NULL : tls, err);
 }
 
 static void close_endpoints(mcp__http *http)

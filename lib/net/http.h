@@ -94,6 +94,11 @@ mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tl
 /** Listen on a Unix-domain socket too, see mcp__listen_unix. */
 mcp_status mcp__http_listen_unix(mcp__http *http, const char *path, mcp_error *err);
 
+/** Listen on a socket that listens already, see mcp__listen_socket. @param is_unix `tls` is not
+ *  for it */
+mcp_status mcp__http_listen_socket(mcp__http *http, int fd, bool is_unix, mcp__tls_context *tls,
+                                   mcp_error *err);
+
 /** Take no further connection or request, let what is open end, then call `is_empty` once. */
 void mcp__http_stop(mcp__http *http, mcp__loop_callback *is_empty, void *data);
 

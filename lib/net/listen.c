@@ -10,7 +10,9 @@
  */
 #include "net/listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -103,17 +105,49 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static int bound_port(int fd)
+/* Whether it takes connections; its address. */
+static bool is_listening(int fd)
+{
+    int type = 0, listens = 0;
+    socklen_t type_length = sizeof type, length = sizeof listens;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_length) == 0 && type == SOCK_STREAM &&
+           getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 && listens;
+}
+
+mcp_status mcp__socket_address(char host[MCP__ADDRESS_SIZE], int *port, int socket, mcp_error *err)
 {
     union {
         struct sockaddr any;
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
+        struct sockaddr_un local;
     } name = { .any = { .sa_family = AF_UNSPEC } };
     socklen_t length = sizeof name;
+    const void *bytes = NULL;
 
-    (void)getsockname(fd, &name.any, &length); /* cannot fail for a bound socket of ours */
-    return ntohs(name.any.sa_family == AF_INET6 ? name.v6.sin6_port : name.v4.sin_port);
+    host[0] = '\0';
+    *port = 0;
+    if (!is_listening(socket) || getsockname(socket, &name.any, &length) != 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "descriptor %d is not a listening socket", socket);
+    switch (name.any.sa_family) {
+    case AF_UNIX:
+        return MCP_OK;
+    case AF_INET:
+        bytes = &name.v4.sin_addr;
+        *port = ntohs(name.v4.sin_port);
+        break;
+    case AF_INET6:
+        bytes = &name.v6.sin6_addr;
+        *port = ntohs(name.v6.sin6_port);
+        break;
+    default:
+        break;
+    }
+    if (!bytes || !inet_ntop(name.any.sa_family, bytes, host, MCP__ADDRESS_SIZE))
+        return mcp_error_set(err, MCP_E_PARAMS, "descriptor %d is neither TCP nor a Unix socket",
+                             socket);
+    return MCP_OK;
 }
 
 /* Remember which file is ours, so that another process's is never removed. */
@@ -132,8 +166,11 @@ static void note_file(mcp__listener *listener, const char *path)
 
 static mcp_status start(mcp__listener *listener, mcp__loop *loop, mcp_error *err)
 {
+    char host[MCP__ADDRESS_SIZE];
+
     if (listen(listener->fd, BACKLOG) != 0)
         return mcp_error_errno(err, errno, "the socket cannot be listened on");
+    (void)mcp__socket_address(host, &listener->port, listener->fd, NULL);
     mcp_status st = mcp__timer_new(&listener->retry, loop, on_retry, listener, err);
     if (st != MCP_OK)
         return st;
@@ -144,7 +181,7 @@ static mcp_status start(mcp__listener *listener, mcp__loop *loop, mcp_error *err
     return MCP_OK;
 }
 
-/* A bound socket becomes a listener, or is closed. `path`: of its file, NULL for TCP. */
+/* A bound socket becomes a listener, or is closed. `path`: of a file that is ours; NULL: none. */
 static mcp_status adopt(mcp__listener **out, mcp__loop *loop, int fd, const char *path,
                         mcp__accept_callback *callback, void *data, mcp_error *err)
 {
@@ -159,8 +196,6 @@ static mcp_status adopt(mcp__listener **out, mcp__loop *loop, int fd, const char
     listener->data = data;
     if (path)
         note_file(listener, path);
-    else
-        listener->port = bound_port(fd);
     mcp_status st = start(listener, loop, err);
     if (st != MCP_OK) {
         mcp__listener_free(listener);
@@ -272,6 +307,24 @@ mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *pa
     if (st == MCP_OK)
         st = bind_socket(&fd, (const struct sockaddr *)&name, sizeof name, path, err);
     return st == MCP_OK ? adopt(out, loop, fd, path, callback, data, err) : st;
+}
+
+/* ---- passed sockets -------------------------------------------------------------------------- */
+
+mcp_status mcp__listen_socket(mcp__listener **out, mcp__loop *loop, int fd,
+                              mcp__accept_callback *callback, void *data, mcp_error *err)
+{
+    char host[MCP__ADDRESS_SIZE];
+    int port = 0;
+    mcp_status st = mcp__socket_address(host, &port, fd, err);
+
+    if (st != MCP_OK)
+        return st;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
+        fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+        return mcp_error_errno(err, errno, "descriptor %d cannot be listened on", fd);
+    return adopt(out, loop, fd, NULL, callback, data, err);
 }
 
 /* ---- the listener ---------------------------------------------------------------------------- */

@@ -37,6 +37,18 @@ mcp_status mcp__listen_tcp(mcp__listener **out, mcp__loop *loop, const char *hos
 mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *path,
                             mcp__accept_callback *callback, void *data, mcp_error *err);
 
+/** Room for the text of an address. */
+#define MCP__ADDRESS_SIZE 64
+
+/** The address of a listening socket: "" and 0 of a Unix-domain one. @return MCP_OK; MCP_E_PARAMS:
+ *  it is none of type stream */
+mcp_status mcp__socket_address(char host[MCP__ADDRESS_SIZE], int *port, int fd, mcp_error *err);
+
+/** Listen on a socket that another process has bound and listens on already. `fd` is taken, but for
+ *  an error; the file of a Unix-domain socket stays. */
+mcp_status mcp__listen_socket(mcp__listener **out, mcp__loop *loop, int fd,
+                              mcp__accept_callback *callback, void *data, mcp_error *err);
+
 /** The TCP port; 0 for a Unix-domain socket. */
 int mcp__listener_port(const mcp__listener *listener);
 

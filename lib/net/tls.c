@@ -152,6 +152,24 @@ static void configure(SSL_CTX *ssl)
     SSL_CTX_set_default_passwd_cb(ssl, no_passphrase);
 }
 
+mcp_status mcp__tls_context_reload(mcp__tls_context *context, const char *certificate,
+                                   const char *key, mcp_error *err)
+{
+    ERR_clear_error();
+    SSL_CTX *ssl = SSL_CTX_new(TLS_server_method());
+    if (!ssl)
+        return tls_error(err, MCP_E_NOMEM, "TLS cannot be set up");
+    configure(ssl);
+    mcp_status st = load_pair(ssl, certificate, key, err);
+    if (st != MCP_OK) {
+        SSL_CTX_free(ssl);
+        return st;
+    }
+    SSL_CTX_free(context->ssl); /* open connections hold theirs */
+    context->ssl = ssl;
+    return MCP_OK;
+}
+
 mcp_status mcp__tls_context_new(mcp__tls_context **out, const char *certificate, const char *key,
                                 mcp_error *err)
 {
@@ -159,15 +177,9 @@ mcp_status mcp__tls_context_new(mcp__tls_context **out, const char *certificate,
 
     if (!context)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for TLS");
-    ERR_clear_error();
-    context->ssl = SSL_CTX_new(TLS_server_method());
     context->bio = bio_method_new();
-    if (!context->ssl || !context->bio) {
-        mcp__tls_context_free(context);
-        return tls_error(err, MCP_E_NOMEM, "TLS cannot be set up");
-    }
-    configure(context->ssl);
-    mcp_status st = load_pair(context->ssl, certificate, key, err);
+    mcp_status st = context->bio ? mcp__tls_context_reload(context, certificate, key, err)
+                                 : tls_error(err, MCP_E_NOMEM, "TLS cannot be set up");
     if (st != MCP_OK) {
         mcp__tls_context_free(context);
         return st;

@@ -25,6 +25,11 @@ typedef struct mcp__tls mcp__tls;
 mcp_status mcp__tls_context_new(mcp__tls_context **out, const char *certificate, const char *key,
                                 mcp_error *err);
 
+/** Reload the pair, for connections to come; those that are open keep theirs. After an error the
+ *  earlier pair is used. */
+mcp_status mcp__tls_context_reload(mcp__tls_context *context, const char *certificate,
+                                   const char *key, mcp_error *err);
+
 /** The connections that use it must be gone. NULL is fine. */
 void mcp__tls_context_free(mcp__tls_context *context);
 

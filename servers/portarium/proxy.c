@@ -1,6 +1,6 @@
 /*
- * proxy.c - the upstreams of a proxy, the threads that follow their tools, and one that follows a
- * remote plane's exposure of them.
+ * proxy.c - the upstreams of a proxy, the threads that follow their tools, and one that follows the
+ * plane's exposure of them.
  */
 #include "proxy.h"
 
@@ -13,6 +13,7 @@
 #include "gateway/actors.h"
 #include "gateway/wait.h"
 #include "mcp/clock.h"
+#include "mcp/hash.h"
 #include "proxy/shown.h"
 #include "proxy/upstream.h"
 #include "thread/thread.h"
@@ -50,9 +51,11 @@ struct portarium_proxy {
     member members[PORTARIUM_UPSTREAMS_MAX];
     pthread_mutex_t lock;
     pthread_mutex_t judging; /* one thread at a time asks what is shown */
+    uint64_t view;           /* a digest of the tools that are shown; under `judging` */
     pthread_cond_t tried;
-    thread_worker watcher; /* asks a remote plane again */
-    bool is_watching;
+    thread_worker watcher; /* notices that other tools are shown */
+    bool is_watching;      /* under the lock; the thread may be woken */
+    bool has_changed;      /* policies of the plane here; under the lock */
 };
 
 static const mcp_log *log_of(const portarium_proxy *self)
@@ -281,8 +284,17 @@ static mcp_status gather(const char ***out, size_t *count, portarium_proxy *self
     return MCP_OK;
 }
 
-/* Ask a remote plane which tools are shown. @param fresh,tools NULL: those that there are */
-static mcp_status judge(portarium_proxy *self, const member *fresh,
+static uint64_t digest_of(portarium_proxy *self, const char *const *names, size_t count)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < count; i++)
+        digest += portarium_proxy_shows(self, names[i]) ? mcp_fnv1a(names[i]) : 0;
+    return digest;
+}
+
+/* Find out which tools are shown: a remote plane is asked.
+ * @param fresh,tools NULL: those that there are. @param has_changed other tools are shown now */
+static mcp_status judge(bool *has_changed, portarium_proxy *self, const member *fresh,
                         const portarium_upstream_tools *tools, bool (*stops)(void *data),
                         void *data, mcp_error *err)
 {
@@ -290,8 +302,11 @@ static mcp_status judge(portarium_proxy *self, const member *fresh,
     size_t count = 0;
     pthread_mutex_lock(&self->judging);
     mcp_status st = gather(&names, &count, self, fresh, tools, err);
-    if (st == MCP_OK)
+    if (st == MCP_OK && self->shown)
         st = portarium_shown_judge(self->shown, names, count, stops, data, err);
+    uint64_t view = st == MCP_OK ? digest_of(self, names, count) : self->view;
+    *has_changed = view != self->view;
+    self->view = view;
     pthread_mutex_unlock(&self->judging);
     free(names);
     return st;
@@ -303,18 +318,38 @@ static bool watcher_stops(void *data)
     return thread_worker_is_stopping(&self->watcher);
 }
 
+static void on_exposure(void *data)
+{
+    portarium_proxy *self = data;
+    pthread_mutex_lock(&self->lock);
+    self->has_changed = true;
+    if (self->is_watching)
+        thread_worker_wake(&self->watcher);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* With the lock: until the exposure may have changed. A remote plane does not say when. */
+static void wait_for_exposure(portarium_proxy *self)
+{
+    if (self->shown)
+        thread_worker_wait(&self->watcher, PACE_MS);
+    while (!self->shown && !self->has_changed && !self->watcher.is_stopping)
+        thread_worker_wait(&self->watcher, THREAD_FOREVER);
+    self->has_changed = false;
+}
+
 static void watch(void *data)
 {
     portarium_proxy *self = data;
     bool was_logged = false;
     pthread_mutex_lock(&self->lock);
-    while (!self->watcher.is_stopping) {
+    for (wait_for_exposure(self); !self->watcher.is_stopping; wait_for_exposure(self)) {
         mcp_error err = MCP_ERROR_INIT;
-        thread_worker_wait(&self->watcher, PACE_MS);
-        if (self->watcher.is_stopping)
-            break;
+        bool has_changed = false;
         pthread_mutex_unlock(&self->lock);
-        mcp_status st = judge(self, NULL, NULL, watcher_stops, self, &err);
+        mcp_status st = judge(&has_changed, self, NULL, NULL, watcher_stops, self, &err);
+        if (has_changed)
+            st = mcp_server_visibility_changed(self->server, MCP_FEATURE_TOOL, &err);
         if (st != MCP_OK && st != MCP_E_STOPPED && !was_logged)
             mcp_log_write(log_of(self), MCP_LOG_WARNING, "%s", err.message);
         was_logged = st != MCP_OK;
@@ -333,7 +368,8 @@ static mcp_status put(member *self, const portarium_upstream_tools *tools, mcp_e
     if (!made)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tools");
     *made = (mcp_features){ .files = tools->files, .tools = tools->rows, .data = (void *)tools };
-    mcp_status st = owner->shown ? judge(owner, self, tools, should_stop, self, err) : MCP_OK;
+    bool has_changed = false; /* which the new tools tell clients anyway */
+    mcp_status st = judge(&has_changed, owner, self, tools, should_stop, self, err);
     if (st == MCP_OK)
         st = self->added ? mcp_server_replace_features(owner->server, self->added, made, err)
                          : mcp_server_add_features(owner->server, made, err);
@@ -416,14 +452,23 @@ static void wait_for_upstreams(portarium_proxy *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* @return whether it was so before */
-static bool set_following(member *self, bool is_following)
+/* Whether a thread may be woken. @return whether it was so before */
+static bool set(portarium_proxy *self, bool *may_be_woken, bool value)
 {
-    pthread_mutex_lock(&self->owner->lock);
-    bool was_following = self->is_following;
-    self->is_following = is_following;
-    pthread_mutex_unlock(&self->owner->lock);
-    return was_following;
+    pthread_mutex_lock(&self->lock);
+    bool before = *may_be_woken;
+    *may_be_woken = value;
+    pthread_mutex_unlock(&self->lock);
+    return before;
+}
+
+static mcp_status start_watching(portarium_proxy *self, mcp_error *err)
+{
+    mcp_status st = thread_worker_start(&self->watcher, watch, self, err);
+    set(self, &self->is_watching, st == MCP_OK);
+    if (st == MCP_OK && !self->shown)
+        portarium_exposures_listen(self->options.app->exposures, on_exposure, self);
+    return st;
 }
 
 mcp_status portarium_proxy_start(portarium_proxy *self, mcp_server *server, mcp_error *err)
@@ -432,12 +477,10 @@ mcp_status portarium_proxy_start(portarium_proxy *self, mcp_server *server, mcp_
     mcp_status st = MCP_OK;
     for (size_t i = 0; st == MCP_OK && i < self->options.upstream_count; i++) {
         st = thread_worker_start(&self->members[i].follower, follow, &self->members[i], err);
-        set_following(&self->members[i], st == MCP_OK);
+        set(self, &self->members[i].is_following, st == MCP_OK);
     }
-    if (st == MCP_OK && self->shown) {
-        st = thread_worker_start(&self->watcher, watch, self, err);
-        self->is_watching = st == MCP_OK;
-    }
+    if (st == MCP_OK)
+        st = start_watching(self, err);
     if (st == MCP_OK)
         wait_for_upstreams(self);
     return st;
@@ -447,12 +490,13 @@ void portarium_proxy_stop(portarium_proxy *self)
 {
     if (!self)
         return;
-    if (self->is_watching)
-        thread_worker_stop(&self->watcher);
-    self->is_watching = false;
     /* What changes from now on wakes nobody. */
+    if (!self->shown)
+        portarium_exposures_listen(self->options.app->exposures, NULL, NULL);
+    if (set(self, &self->is_watching, false))
+        thread_worker_stop(&self->watcher);
     for (size_t i = 0; i < self->options.upstream_count; i++) {
-        if (set_following(&self->members[i], false))
+        if (set(self, &self->members[i].is_following, false))
             thread_worker_stop(&self->members[i].follower);
     }
 }

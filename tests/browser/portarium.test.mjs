@@ -12,6 +12,7 @@ import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 
 import { CONTENT, plane, program, root } from '../client/portarium-rest.mjs';
+import { until } from '../client/support/until.mjs';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
 const WAIT_MS = 60_000, RUNS = '/v1/workspaces/ws-1/runs';
@@ -145,7 +146,8 @@ test('the decision is in sight without scrolling, wide and on a phone', async ()
         const { page, end } = await visit({ width, height });
         await page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
         await open(page, approval);
-        const box = await page.getByRole('button', { name: /^Approve/ }).boundingBox();
+        const button = page.getByRole('button', { name: /^Approve/ });
+        const box = await until(() => button.boundingBox(), 'the button, which a refresh draws again');
         assert.ok(box.y >= 0 && box.y + box.height <= height, JSON.stringify(box));
         await page.screenshot({ path: path.join(pictures, `decision-${width}.png`) });
         await end();

@@ -10,6 +10,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { fixPlace, place, serve } from './casparian.mjs';
+import { ALLOWED, REFUSED } from './support/casparian-sql.mjs';
 
 const FIX = { path: 'parsers/fix/fix_parser.py' };
 const UNLIMITED = '[mcp]\nrate_limit_rpm = 0\nexpensive_rpm = 0\n';
@@ -226,13 +227,6 @@ describe('SQL', () => {
     });
     after(async () => { await server?.close(); self.remove(); });
 
-    const REFUSED = ['SELECT 1; DROP TABLE x', 'SELECT 1;/**/DELETE FROM x', "SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'",
-        "SELECT * FROM read_text('/etc/passwd')", "SELECT * FROM glob('/**')", "COPY (SELECT 1) TO '/tmp/x'", "EXPLAIN ANALYZE COPY (SELECT 1) TO 'x'",
-        'WITH x AS (SELECT 1) INSERT INTO y SELECT * FROM x', "ATTACH 'x.db'", 'INSTALL httpfs', 'SET enable_external_access=true', 'PRAGMA version',
-        'FROM fix_order_lifecycle', 'SHOW TABLES', 'VALUES (1)', 'DESCRIBE fix_order_lifecycle', 'EXPLAIN ANALYZE SELECT 1', "SELECT getenv('HOME')",
-        "SELECT current_setting('temp_directory')", 'SELECT * FROM duckdb_settings()', 'SELECT * FROM duckdb_views()', "SELECT * FROM parquet_metadata('x')",
-        "SELECT * FROM '/proc/self/fd/3'", 'CREATE MACRO f() AS 1', 'SELECT * FROM duckdb_secrets()', "SELECT * FROM query('SELECT 1')",
-        "SELECT * FROM query_table('x')", 'SELECT 1\0; DROP TABLE x', ''];
     const hides = (text) => {
         assert.ok(!text.includes(path.join(self.dir, 'out')), text.slice(0, 500));
         assert.ok(!text.includes('root:x:0'), text.slice(0, 500));
@@ -245,7 +239,7 @@ describe('SQL', () => {
         });
     }
     test('what only looks like an attack works', async () => {
-        for (const sql of ['SELECT 1 -- comment', 'SELECT 1 AS "drop"', "SELECT 'DELETE; COPY' AS a", 'SELECT count(*) FROM fix_order_lifecycle;', 'EXPLAIN SELECT 1'])
+        for (const sql of ALLOWED)
             await server.ask('query', { sql });
     });
     test('no answer has the path of a file of the catalog', async () => {

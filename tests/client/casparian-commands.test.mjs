@@ -66,6 +66,16 @@ describe('run and backtest', () => {
         assert.equal(named.length, 1); // a person may name it
     });
 
+    test('lineage answers for rows that are there', () => {
+        const hash = createHash('sha256').update(fs.readFileSync(path.join(self.dir, 'sales', 'web.csv'))).digest('hex');
+        const lines = self.read('sales/web.csv').trim().split('\n').length;
+        succeed('run', './sales_csv.py', 'sales', '--sink', './tables');
+        const row = (...args) => ['lineage', 'sales_csv', '--dir', 'tables', '--job', '1', '--source', hash, ...args];
+        assert.deepEqual(succeed(...row('--row', String(lines))).source, [path.join(self.dir, 'sales', 'web.csv')]);
+        const beyond = `no such row: the output 'sales_csv' has 400 rows, ${lines - 1} of job 1 and this source, and none of these with __cf_row_id ${lines + 1}$`;
+        fail(FAILED, new RegExp(beyond, 'm'), ...row('--row', String(lines + 1)));
+    });
+
     test('quarantine that is not allowed names the settings', () => {
         self.write('s.json', whole('int64'));
         fail(FAILED, /\(allow_quarantine\)/, 'run', './sales_csv.py', 'sales', '--schema', 's.json');

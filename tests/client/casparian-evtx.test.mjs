@@ -82,7 +82,9 @@ describe('event logs', () => {
         const traced = self.cli(['lineage', 'evtx_events', '--dir', 'output/evtx_workflow', '--job', job, '--source', hash, '--json']);
         assert.equal(traced.status, 0, traced.err);
         assert.deepEqual(traced.json.source, [file]);
-        assert.match(traced.json.decided_by, /^tool:/);
+        assert.match(traced.json.decided_by, /^tool:.+@.+ via test 1$/);
+        const wrong = ['lineage', 'evtx_events', '--dir', 'output/evtx_workflow', '--job', job, '--source', hash];
+        self.fail(1, /no such row: the output 'evtx_events' has no __cf_row_id/, ...wrong, '--row', '1');
         assert.equal((await server.ask('job_list', { limit: 20 })).jobs.length, 2);
     });
 });

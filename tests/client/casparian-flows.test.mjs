@@ -4,7 +4,9 @@
  * counted in the sample files by this test, and by the table in the description of the parser.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -334,7 +336,53 @@ describe('who may approve', () => {
         assert.equal(decided.status, 'approved');
         assert.match(asked.message, /6 files/);
         assert.equal((await person.end(decided.job_id)).status, 'completed');
+        const by = (await person.ask('approval_status', { approval_id: id })).decided_by;
+        assert.equal(by, `elicitation:${os.userInfo().username}@${os.hostname()} via test 1`);
+        assert.deepEqual(self.audit().filter((line) => line.action === 'approved').map((line) => line.decided_by), [by]);
         await person.close();
+        self.remove();
+    });
+
+    test('of an output elsewhere a query says that the roots refuse it, whether or not its files are there', async () => {
+        const self = fixPlace();
+        self.succeed('run', './parsers/fix/fix_parser.py', 'samples/fix', '--sink', '../elsewhere');
+        const server = await serve(self);
+        const ask = () => server.refuse('query', { sql: `SELECT * FROM ${ORDERS}` });
+        const refused = await ask();
+        assert.equal(refused.code, 'sql_error');
+        assert.match(refused.suggestion, new RegExp(`^files of ${ORDERS} are left out: they are not within allowed roots`));
+        assert.ok(!JSON.stringify(refused).includes('elsewhere'), JSON.stringify(refused));
+        fs.rmSync(path.join(self.top, 'elsewhere'), { recursive: true });
+        assert.deepEqual(await ask(), refused);
+        self.fail(2, /does not exist\nTRY: a file of .* is missing and left out/, 'query', `SELECT * FROM ${ORDERS}`);
+        await server.close();
+        self.remove();
+    });
+
+    test('a list of requests says how old they are and how long they last; --json has the times', async () => {
+        const self = fixPlace();
+        const server = await serve(self, ['--allow-dev-plugins']);
+        const ids = [];
+        for (const output of ['./new', './old', './rejected'])
+            ids.push((await server.ask('run_request', { plugin_ref: PARSER, input_dir: 'samples/fix', output })).approval_id);
+        await server.ask('approval_decide', { approval_id: ids[2], decision: 'reject' });
+        await server.close();
+        const aged = spawnSync('python3', ['-c', `
+import sqlite3, sys, time
+now = int(time.time() * 1000)
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE cf_api_approvals SET created_at = ?, expires_at = ? WHERE approval_id = ?",
+               (now - 77 * 3600 * 1000, now + 150 * 60 * 1000, sys.argv[2]))
+`, path.join(self.home, 'state.sqlite'), ids[1]], { encoding: 'utf8' });
+        assert.equal(aged.status, 0, aged.stderr);
+        const lines = self.cli(['approvals', 'list', '--status', 'all']).out.split('\n');
+        const row = (id) => lines.find((line) => line.startsWith(id)).slice(id.length).trim().split(/ {2,}/);
+        assert.deepEqual(lines[0].trim().split(/ {2,}/), ['ID', 'AGE', 'EXPIRES IN', 'STATUS', 'OPERATION', 'DESCRIPTION']);
+        assert.match(row(ids[0]).slice(0, 3).join(), /^\d+ (s|min),[1-5]?\d min,pending$/);
+        assert.deepEqual(row(ids[1]).slice(0, 4), ['3 d', '2 h', 'pending', 'run']);
+        assert.deepEqual(row(ids[2]).slice(1, 3), ['-', 'rejected']);
+        const { approvals } = self.succeed('approvals', 'list');
+        assert.deepEqual(approvals.map((one) => Date.parse(one.expires_at) > Date.parse(one.created_at)), [true, true]);
         self.remove();
     });
 

@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, test } from 'node:test';
 
 import { place, program, serve, until } from './casparian.mjs';
+import { freeze } from './support/freeze.mjs';
 
 const ARGS = ['--allow-dev-plugins', '--allow-tool-approval'];
 const LEASE_MS = 1000;
@@ -29,32 +30,37 @@ def parse(path):
             yield {"a": int(line)}
 `;
 
-let self;
+let self, running; /* running: functions that end what a test has started */
 beforeEach(() => {
     self = place();
+    running = [];
     for (let file = 0; file < FILES; file++)
         self.write(`in/${file}.txt`, Array.from({ length: ROWS }, (_, row) => `${file * ROWS + row}\n`).join(''));
 });
-afterEach(() => self.remove());
+/* Hooks of a test itself (t.after) run later than this one, so they would find no home. */
+afterEach(async () => {
+    for (const end of running)
+        await end();
+    self.remove();
+});
 
-/* Servers of a test, closed in any case; what they wrote on stderr is shown where it fails. */
+/* A server that is closed in any case, and then what it wrote on stderr is shown. */
 async function start(t) {
     const server = await serve(self, ARGS);
-    t.after(async () => {
-        const words = server.errors();
-        await server.close().catch(() => {});
-        if (words)
-            t.diagnostic(words.slice(-4000));
+    running.push(async () => {
+        await server.close();
+        if (server.errors())
+            t.diagnostic(server.errors().slice(-4000));
     });
     return server;
 }
 
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-function worker(t) {
+function worker() {
     const child = spawn(program, ['worker'], { cwd: self.dir, env: self.env, stdio: 'ignore' });
     child.ended = new Promise((resolve) => { child.on('exit', resolve); });
-    t.after(() => { child.kill('SIGKILL'); return child.ended; });
+    running.push(() => { child.kill('SIGKILL'); return child.ended; });
     return child;
 }
 
@@ -72,22 +78,27 @@ function state(sql) {
     }
 }
 
+const SQLITE_BUSY = 5;
+
+/* Whether nobody has SQLite's lock. */
+function isFree(db) {
+    try {
+        db.exec('BEGIN IMMEDIATE; ROLLBACK');
+        return true;
+    } catch (error) {
+        assert.equal(error.errcode, SQLITE_BUSY, error.message);
+        return false;
+    }
+}
+
 /* Stop a process outside of a transaction: one that holds SQLite's lock stops everybody. */
-async function freeze(pid) {
+async function freezeIdle(pid) {
     const db = new DatabaseSync(path.join(self.home, 'state.sqlite'));
-    const isFree = () => {
-        try {
-            db.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK');
-            return true;
-        } catch {
-            return false;
-        }
-    };
-    await until(() => {
-        process.kill(pid, 'SIGSTOP');
-        return isFree() || !process.kill(pid, 'SIGCONT');
-    }, 'the process to be outside of a transaction');
-    db.close();
+    db.exec('PRAGMA busy_timeout = 0');
+    running.push(() => db.close());
+    await freeze(pid, () => isFree(db), 'the process to be outside of a transaction');
+    /* It is woken before it is closed. */
+    running.unshift(() => fs.existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGCONT'));
 }
 
 const outputs = (folder) => fs.readdirSync(path.join(self.dir, folder)).filter((name) => name.startsWith('rows_'));
@@ -97,7 +108,7 @@ test('two servers and two workers run each job once, and no more at once than th
     self.write('slow.py', parser(0.002));
     self.env.CASPARIAN_JOBS_MAX_CONCURRENT = String(AT_ONCE);
     const servers = [await start(t), await start(t)];
-    const workers = [worker(t), worker(t)];
+    const workers = [worker(), worker()];
     const jobs = [];
     for (let i = 0; i < JOBS; i++)
         jobs.push(await approve(servers[i % 2], i % 4 < 2 ? './out' : './other'));
@@ -132,8 +143,7 @@ test('a server that was frozen past its lease writes nothing when it wakes', asy
     const frozen = await start(t);
     const job = await approve(frozen);
     await until(async () => (await frozen.ask('job_status', { job_id: job })).status === 'running', 'the job to run');
-    await freeze(frozen.pid);
-    t.after(() => { try { process.kill(frozen.pid, 'SIGCONT'); } catch { /* it has ended */ } });
+    await freezeIdle(frozen.pid);
     const other = await start(t);
     const taken = await other.end(job);
     assert.equal(taken.status, 'completed', JSON.stringify(taken));

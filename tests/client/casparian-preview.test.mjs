@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 
 import { place } from './casparian.mjs';
 
@@ -83,6 +84,23 @@ describe('as it is', () => {
         self.write('long.txt', `xy\n${'\u00e4'.repeat(600000)}`);
         const { format, lines, truncated } = succeed('long.txt', '--head', '1');
         assert.deepEqual([format, lines, truncated], ['text', ['xy'], true]);
+    });
+
+    test('what gzip has packed is shown as what it holds, up to 1 MiB, and with --raw as it is', () => {
+        fs.writeFileSync(path.join(self.dir, 'x.1.gz'), Buffer.concat([gzipSync('one\ntwo\n'), gzipSync('three')]));
+        const { format, unpacked, lines, truncated } = succeed('x.1.gz');
+        assert.deepEqual([format, unpacked, lines, truncated], ['text', 'gzip', ['one', 'two', 'three'], false]);
+        assert.deepEqual(succeed('x.1.gz', '--head', '1').lines, ['one']);
+        assert.match(succeed('x.1.gz', '--raw').lines[0], /^00000000 {2}1f 8b 08 /);
+        fs.writeFileSync(path.join(self.dir, 'bomb.gz'), gzipSync(Buffer.alloc(64 << 20)));
+        const bomb = succeed('bomb.gz', '-n', '1000');
+        assert.deepEqual([bomb.format, bomb.lines.length, bomb.truncated], ['hex', 1000, true]);
+        fs.writeFileSync(path.join(self.dir, 'cut.gz'), gzipSync('a line\n'.repeat(3)).subarray(0, 20));
+        assert.equal(succeed('cut.gz').truncated, true);
+        fs.writeFileSync(path.join(self.dir, 'no.gz'), Buffer.from([0x1f, 0x8b, 0, 1, 2]));
+        assert.deepEqual([succeed('no.gz').format, succeed('no.gz').unpacked], ['hex', undefined]);
+        fs.writeFileSync(path.join(self.dir, 'events.jsonl.gz'), gzipSync('{"k": 1}\n'));
+        assert.deepEqual(succeed('events.jsonl.gz').outputs.rows.sample_rows.map((row) => row.k), [1]);
     });
 
     test('what is no file is refused, and --redact without rows', () => {

@@ -81,11 +81,13 @@ export function fixPlace() {
  * Start a server in a place, with a client whose calls are checked against the output schemas.
  *
  * ask(name, args) gives the structured content of a call that succeeds, refuse(name, args) the
- * error of one that does not, and end(jobId) the status of a job after its end.
+ * error of one that does not, and end(jobId) the status of a job after its end. With options.under
+ * the program is the argument of another one: ["strace", "-f"].
  */
 export async function serve(self, args = [], options = {}) {
+    const [command, ...all] = [...options.under ?? [], program, 'mcp', 'serve', '--allow-path', '.', ...args];
     const transport = new StdioClientTransport({
-        command: program, args: ['mcp', 'serve', '--allow-path', '.', ...args], cwd: self.dir,
+        command, args: all, cwd: self.dir,
         env: { ...self.env, ...options.env }, stderr: 'pipe',
     });
     const client = new Client({ name: 'test', version: '1' }, { capabilities: options.elicit ? { elicitation: {} } : {} });
@@ -116,11 +118,11 @@ export async function serve(self, args = [], options = {}) {
             assert.ok(reply.isError, `${name} succeeded: ${reply.content[0].text}`);
             return JSON.parse(reply.content[0].text).error;
         },
-        async end(jobId) {
+        async end(jobId, deadlineMs) {
             return until(async () => {
                 const status = await this.ask('job_status', { job_id: jobId, wait_ms: 5000 });
                 return ENDED.includes(status.status) && status;
-            }, `the end of job ${jobId}`);
+            }, `the end of job ${jobId}`, deadlineMs);
         },
         close: () => client.close(),
     };

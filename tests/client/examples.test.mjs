@@ -275,3 +275,55 @@ test('every example is run by a test', () => {
     for (const name of fs.readdirSync(bin).filter((one) => one.startsWith('example-')))
         assert.ok(tests.includes(`'${name}'`), `${name} is not in a test`);
 });
+
+describe('casparian', () => {
+    const example = path.resolve(here, '..', '..', 'examples', 'casparian');
+    let top, dir, env, client;
+    before(async () => {
+        top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'example-')));
+        dir = path.join(top, 'examples', 'casparian');
+        env = { ...process.env, HOME: path.join(top, 'home'), CASPARIAN_HOME: undefined, NO_COLOR: '1' };
+        fs.cpSync(example, dir, { recursive: true });
+        fs.mkdirSync(path.join(top, 'build'));
+        fs.mkdirSync(env.HOME);
+        fs.symlinkSync(bin, path.join(top, 'build', 'bin'));
+        const { command, args } = JSON.parse(fs.readFileSync(path.join(dir, '.mcp.json'), 'utf8')).mcpServers.casparian;
+        client = new Client({ name: 'examples-test', version: '1' });
+        await client.connect(new StdioClientTransport({ command, args, cwd: dir, env, stderr: 'inherit' }));
+    });
+    after(async () => {
+        await client?.close();
+        fs.rmSync(top, { recursive: true, force: true });
+    });
+    const ask = async (name, args) => {
+        const reply = await client.callTool({ name: `casparian_${name}`, arguments: args });
+        assert.ok(!reply.isError, reply.content[0].text);
+        return reply.structuredContent;
+    };
+    const ended = (id) => until(async () => {
+        const job = await ask('job_status', { job_id: id, wait_ms: 5000 });
+        return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
+    }, `the end of job ${id}`);
+
+    test('its .mcp.json and the commands of its README work as they stand', async () => {
+        const input = { plugin_ref: { path: 'parsers/sales_csv.py' }, input_dir: 'samples/sales' };
+        const shown = await ask('preview', { plugin_ref: input.plugin_ref, files: ['samples/sales/north.csv'] });
+        assert.deepEqual(shown.errors, []);
+        const rows = fs.readdirSync(path.join(example, 'samples', 'sales'))
+            .map((name) => fs.readFileSync(path.join(example, 'samples', 'sales', name), 'utf8').trim().split('\n').length - 1)
+            .reduce((sum, count) => sum + count);
+        assert.equal((await ended((await ask('backtest_start', input)).job_id)).result.outputs.sales_csv.rows_emitted, rows);
+        const { approval_id: id } = await ask('run_request', { ...input, plugin_ref: { path: 'parsers/sales_csv_2.py' }, output: 'tables' });
+        const lines = fs.readFileSync(path.join(dir, 'README.md'), 'utf8').match(/^\.\.\/.*$/gm);
+        assert.equal(lines.length, 4);
+        for (const line of lines) {
+            const yes = line.includes(' approve ') ? ' --yes' : ''; /* there is no terminal */
+            const done = spawnSync('sh', ['-c', line.replace('ID', id) + yes], { cwd: dir, env, encoding: 'utf8' });
+            assert.equal(done.status, 0, `${line}: ${done.stdout}${done.stderr}`);
+            if (yes)
+                assert.equal((await ended((await ask('approval_status', { approval_id: id })).job_id)).status, 'completed');
+        }
+        const counted = await ask('query', { sql: 'SELECT count(*) FROM outputs."sales_csv"' });
+        assert.deepEqual(counted.rows, [[rows]]);
+    });
+});

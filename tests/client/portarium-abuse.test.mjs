@@ -91,15 +91,17 @@ after(() => server.close());
 async function call(route, values, { token, none = 'none' }) {
     const fill = (text) => text.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? none);
     const [, body] = of(route.name);
-    const stop = new AbortController();
-    if (route.name === 'streamEvents') { /* it does not end */
+    const filled = body && JSON.parse(fill(JSON.stringify(body)));
+    const ask = async () => {
+        if (route.name !== 'streamEvents')
+            return server.ask(route.method, fill(route.where), { token, body: filled });
+        const stop = new AbortController(); /* it does not end */
         const answer = await fetch(server.base + fill(route.where), { headers: { Authorization: `Bearer ${token}` }, signal: stop.signal });
         stop.abort();
         return { status: answer.status, json: {} };
-    }
-    const filled = body && JSON.parse(fill(JSON.stringify(body)));
+    };
     for (;;) {
-        const answer = await server.ask(route.method, fill(route.where), { token, body: filled });
+        const answer = await ask();
         if (answer.status !== 429)
             return answer;
         await new Promise((resolve) => { setTimeout(resolve, 200); });

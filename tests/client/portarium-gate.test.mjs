@@ -1,7 +1,7 @@
 /*
  * portarium-gate.test.mjs - `portarium gate`: the tools of another MCP server with policies,
  * approvals and evidence in front, by the official client. The control plane is in the gate's
- * process, on the database of a served one, or remote.
+ * process, on the database of a served one (SQLite or PostgreSQL), or remote.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -16,9 +16,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 
-import { plane, program, root } from './portarium-rest.mjs';
+import { planeOn, program, root } from './portarium-rest.mjs';
 import { until } from './support/until.mjs';
-import { create as createUniverse, rest, start as startUniverse, stop as stopUniverse } from './universe.mjs';
+import { create as createUniverse, postgres, rest, start as startUniverse, stop as stopUniverse } from './universe.mjs';
 
 const WS = '/v1/workspaces/ws-1';
 const MACHINE = {
@@ -36,9 +36,10 @@ const EXPOSURE = {
     ],
 };
 
-/* A served plane with an agent, and what a gate in front of the upstream needs. */
-async function setUp() {
-    const self = await plane();
+/* A served plane with an agent, and what a gate in front of the upstream needs. @param url of its
+ * database; null: a file */
+async function setUp(url = null) {
+    const self = await planeOn(url);
     const admin = self.token('ada', 'admin');
     self.anna = self.token('anna', 'approver');
     self.effects = path.join(self.dir, 'effects');
@@ -100,9 +101,10 @@ async function gate(self, where, ...args) {
     return client;
 }
 
-/* A line to the plane that can be cut. */
+/* A line to the plane that can be cut, and that breaks instead of passing the answer of a request
+ * that `loses` matches. */
 async function switched(base) {
-    const self = { refused: 0, is_cut: false, sockets: new Set() };
+    const self = { refused: 0, lost: 0, is_cut: false, loses: null, sockets: new Set() };
     const server = net.createServer((socket) => {
         if (self.is_cut) {
             self.refused++;
@@ -110,12 +112,25 @@ async function switched(base) {
             return;
         }
         const there = net.connect(Number(new URL(base).port), '127.0.0.1');
+        let isLast = false;
         for (const one of [socket, there]) {
             self.sockets.add(one);
             one.on('error', () => {});
             one.on('close', () => { socket.destroy(); there.destroy(); });
         }
-        socket.pipe(there).pipe(socket);
+        socket.on('data', (text) => {
+            isLast ||= self.loses?.test(text) ?? false;
+            there.write(text);
+        });
+        there.on('data', (text) => {
+            if (!isLast) {
+                socket.write(text);
+                return;
+            }
+            self.lost++;
+            self.onLost();
+            socket.destroy();
+        });
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -132,16 +147,18 @@ const record = (result) => {
     return JSON.parse(result.content[0].text);
 };
 
-for (const where of ['here', 'remote']) {
-    describe(`the plane is ${where}`, () => {
-        let self, client;
+for (const [where, makeDatabase] of [['here'], ['remote'], ['here', postgres]]) {
+    describe(`the plane is ${where}${makeDatabase ? ', on PostgreSQL' : ''}`, () => {
+        let self, client, db;
         before(async () => {
-            self = await setUp();
+            db = makeDatabase?.();
+            self = await setUp(db?.url);
             client = await gate(self, where);
         });
         after(async () => {
             await client?.close();
-            await self.close();
+            await self?.close();
+            db?.close();
         });
 
         test('tools are listed as the upstream has them; one that no server can serve is left out', async () => {
@@ -259,12 +276,16 @@ for (const where of ['here', 'remote']) {
             const names = async () => (await client.listTools()).tools.map(({ name }) => name);
             const put = (rules) => self.ask('PUT', `${WS}/tool-exposure`, { token: self.admin, body: { ...EXPOSURE, rules } });
             assert.ok((await names()).includes('read_rich'));
+            let changes = client.changes;
             assert.equal((await put([{ toolPattern: 'read_rich', allowedRoles: ['auditor'], minimumTier: 'Auto' }])).status, 200);
-            await until(async () => !(await names()).includes('read_rich'), 'the tool to be hidden');
+            await until(() => client.changes > changes, 'the notification that a tool is hidden');
+            assert.ok(!(await names()).includes('read_rich'));
             await assert.rejects(call(client, 'read_rich'), { code: -32602 });
             assert.equal(self.count('read_rich'), 0);
+            changes = client.changes;
             assert.equal((await put(EXPOSURE.rules)).status, 200);
-            await until(async () => (await names()).includes('read_rich'), 'the tool to be shown');
+            await until(() => client.changes > changes, 'the notification that a tool is shown');
+            assert.ok((await names()).includes('read_rich'));
         });
 
         test('a result arrives as the upstream gave it, an error too', async () => {
@@ -300,6 +321,10 @@ for (const where of ['here', 'remote']) {
             assert.equal(record(await other).status, 'Denied');
             for (const file of fs.readdirSync(self.dir).filter((name) => name.startsWith('p.db')))
                 assert.ok(!fs.readFileSync(path.join(self.dir, file)).includes(secret), file);
+            const tables = db?.sql("SELECT tablename, query_to_xml(format('SELECT * FROM %I', tablename), true, false, '')::text AS rows FROM pg_tables WHERE schemaname = 'public'");
+            assert.ok(!db || tables.some(({ rows }) => rows.includes('write_secret')));
+            for (const { tablename, rows } of tables ?? [])
+                assert.ok(!rows.includes(secret), tablename);
             assert.ok(!self.log.includes(secret) && !client.log.includes(secret));
         });
 
@@ -385,6 +410,74 @@ describe('a gate of its own', () => {
         line.mend();
         assert.equal((await waiting).content[0].text, 'slow');
         assert.equal((await self.ask('GET', `${WS}/approvals/${approvalId}`, { token: self.admin })).json.status, 'Executed');
+        await client.close();
+        line.close();
+    });
+
+    test('an answer to the claim that is lost is asked for again, and the call performed once', async () => {
+        const line = await switched(self.base);
+        const client = await gate({ ...self, base: line.base }, 'remote');
+        const before = self.count('write_note');
+        line.loses = /^POST \S+\/execute HTTP/;
+        line.onLost = () => { line.loses = null; };
+        const waiting = call(client, 'write_note', { text: 'lost' });
+        const { approvalId } = await self.decideNext();
+        assert.equal((await waiting).content[0].text, 'write_note: lost');
+        assert.deepEqual([line.lost, self.count('write_note') - before], [1, 1]);
+        assert.equal((await self.ask('GET', `${WS}/approvals/${approvalId}`, { token: self.admin })).json.status, 'Executed');
+        await client.close();
+        line.close();
+    });
+
+    /* A person sees what nobody ended, and says how it ended. */
+    const endExecuting = async (approvalId, outcome) => {
+        assert.deepEqual((await self.approvals('Executing')).map((one) => one.approvalId), [approvalId]);
+        const claim = await self.ask('POST', `${WS}/agent-actions/${approvalId}/execute`, { token: self.admin, body: { flowRef: 'write_slow' } });
+        assert.deepEqual([claim.status, claim.json.claimed], [200, false], claim.text);
+        const ended = await self.ask('POST', `${WS}/agent-actions/${approvalId}/complete`, { token: self.admin, body: { executionId: claim.json.executionId, outcome } });
+        assert.equal(ended.status, 200, ended.text);
+    };
+
+    test('a claim whose answer never comes performs nothing; a person releases it', async () => {
+        const line = await switched(self.base);
+        const client = await gate({ ...self, base: line.base }, 'remote', '--wait', '2');
+        const before = self.count('write_slow'), given = { text: 'unclaimed' };
+        line.loses = /^POST \S+\/execute HTTP/;
+        line.onLost = () => line.cut();
+        const waiting = call(client, 'write_slow', given);
+        const { approvalId } = await self.decideNext();
+        assert.equal(record(await waiting).error, 'dependency-failure');
+        line.mend();
+        line.loses = null;
+        const refused = record(await call(client, 'write_slow', given));
+        assert.deepEqual([refused.approvalId, refused.status], [approvalId, 'Executing']);
+        assert.equal(self.count('write_slow'), before);
+        await endExecuting(approvalId, 'released');
+        fs.writeFileSync(`${self.effects}.go`, '');
+        assert.equal((await call(client, 'write_slow', given)).content[0].text, 'slow');
+        assert.equal(self.count('write_slow'), before + 1);
+        await client.close();
+        line.close();
+    });
+
+    test('a plane that is away for longer than the report leaves an approval for a person; the call is not repeated', async () => {
+        const line = await switched(self.base);
+        const client = await gate({ ...self, base: line.base }, 'remote', '--wait', '2');
+        const before = self.count('write_slow'), given = { text: 'away' };
+        fs.rmSync(`${self.effects}.go`, { force: true });
+        const waiting = call(client, 'write_slow', given);
+        const { approvalId } = await self.decideNext();
+        await until(() => self.count('write_slow') === before + 1, 'the call to arrive');
+        line.cut();
+        fs.writeFileSync(`${self.effects}.go`, '');
+        assert.equal((await waiting).content[0].text, 'slow');
+        assert.match(client.log, /the end of a call of write_slow is not recorded/);
+        line.mend();
+        const refused = record(await call(client, 'write_slow', given));
+        assert.deepEqual([refused.approvalId, refused.status], [approvalId, 'Executing']);
+        await endExecuting(approvalId, 'executed');
+        assert.equal(record(await call(client, 'write_slow', given)).error, 'result-not-kept');
+        assert.equal(self.count('write_slow'), before + 1);
         await client.close();
         line.close();
     });

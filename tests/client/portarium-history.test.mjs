@@ -7,10 +7,11 @@ import { describe, test } from 'node:test';
 
 import { checkChain, checkHistory, hashOf } from './support/portarium-history.mjs';
 
-/** Events of run r and its action a, from "Type" or "Type:errorClass"; approvals are of p. */
+/** Events of run r and its action a, from "Type" or "Type:errorClass"; approvals are of p, tasks of
+ *  people of t. */
 const events = (...types) => types.map((text, i) => {
     const [type, errorClass] = text.split(':');
-    return { seq: i + 1, type, aggregate: type.startsWith('Approval') ? 'p' : 'r', runId: 'r', actionId: 'a', payload: errorClass && { errorClass } };
+    return { seq: i + 1, type, aggregate: type.startsWith('Approval') ? 'p' : type.startsWith('HumanTask') ? 't' : 'r', runId: 'r', actionId: 'a', payload: errorClass && { errorClass } };
 });
 const history = (types, run = 'Succeeded', approvals = []) =>
     ({ events: events(...types), runs: [{ id: 'r', status: run }], approvals: approvals.map((status) => ({ id: 'p', status })) });
@@ -23,6 +24,7 @@ describe('histories that are allowed', () => {
         'still open': history(['RunStarted', 'ApprovalRequested'], 'WaitingForApproval', ['Pending']),
         'changes, then approved': history(['RunStarted', 'ApprovalRequested', 'ApprovalChangesRequested', 'ApprovalRequested', 'ApprovalGranted'], 'Running', ['Approved']),
         'an unknown outcome is repeated by a person': history(['RunStarted', 'ActionDispatched', 'ActionFailed:unknown-outcome', 'RunPaused', 'RunResumed', 'ActionDispatched', 'ActionCompleted', 'RunSucceeded']),
+        'a task that was late': history(['RunStarted', 'HumanTaskCreated', 'RunPaused', 'HumanTaskEscalated', 'HumanTaskCompleted', 'ActionCompleted', 'RunResumed', 'RunSucceeded']),
     }))
         test(name, () => checkHistory(one));
 });
@@ -45,6 +47,8 @@ describe('histories that are not', () => {
         ['the end was never told', history(['RunStarted'], 'Succeeded'), /run r is Succeeded/],
         ['another end was told', history(['RunStarted', 'RunFailed'], 'Succeeded'), /run r is Succeeded/],
         ['the decision was never told', history(['RunStarted', 'ApprovalRequested'], 'Running', ['Denied']), /approval p is Denied/],
+        ['a task is completed twice', history(['RunStarted', 'HumanTaskCreated', 'HumanTaskCompleted', 'HumanTaskCompleted', 'RunSucceeded']), /HumanTaskCompleted of t, which is end/],
+        ['a timer has fired twice', history(['RunStarted', 'HumanTaskCreated', 'HumanTaskEscalated', 'HumanTaskEscalated'], 'Running'), /HumanTaskEscalated of t, which is escalated/],
         ['a run that is not stored', { ...history(['RunStarted'], 'Running'), runs: [] }, /each event its run/],
     ])
         test(name, () => assert.throws(() => checkHistory(one), what));

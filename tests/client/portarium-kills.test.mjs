@@ -9,8 +9,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { DATABASES, kill, postgres, until } from './universe.mjs';
-import { LEASE_MS, Load, Plane, killAll } from './support/portarium-load.mjs';
-import { Sink } from './support/portarium-sink.mjs';
+import { LEASE_MS, Load, begin } from './support/portarium-load.mjs';
+import { freeze } from './support/freeze.mjs';
 
 /* Attempts that a server performs at once, and those of the test: the others wait in its queue. */
 const IN_FLIGHT = 16, STARTED = 20;
@@ -22,25 +22,10 @@ const KILLS = Math.ceil(Number(process.env.PORTARIUM_KILLS ?? 40) / 2);
  */
 const POINTS = {
     'step-begun': 40, 'step-made': 40, 'attempt-stored': 10, 'dispatch-begun': 10, 'dispatch-done': 10, 'result-made': 10,
-    'result-stored': 10, 'gate-made': 3, 'decision-made': 4, committed: 60, 'timer-begun': 1, 'timer-made': 1, 'timer-fired': 1,
-    'feed-read': 60, 'checkpoint-made': 3,
+    'result-stored': 10, 'gate-made': 3, 'decision-made': 4, committed: 60, 'timer-begun': 2, 'timer-made': 2, 'timer-fired': 2,
+    'claim-made': 3, 'work-made': 3, 'completion-made': 3, 'webhook-taken': 2, 'webhook-posted': 5, 'feed-read': 60, 'checkpoint-made': 3,
 };
-/* Nothing in this load sets a timer of people; those of waits are the runs' own due times. */
-const REACHED = Object.keys(POINTS).filter((point) => !point.startsWith('timer'));
-
-/** A database, a sink and a workspace, which go with the test. */
-async function begin(context, makeDatabase) {
-    const db = makeDatabase(), sink = await Sink.open();
-    let plane;
-    context.after(async () => {
-        await killAll();
-        sink.close();
-        plane?.close();
-        db.close();
-    });
-    plane = new Plane(db, sink);
-    return { db, sink, plane };
-}
+const REACHED = Object.keys(POINTS);
 
 /** The fault of a round: in every third one the server is killed from outside. */
 function faultOf(round) {
@@ -104,6 +89,12 @@ test('one of two on one PostgreSQL is killed again and again: the other ends its
     }
 });
 
+const busySessions = (db) => db.sql(`SELECT state FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`);
+const isBetween = (db) => until(() => busySessions(db).every(({ state }) => state !== 'active'), 'the statements to end')
+    .then(() => busySessions(db).length === 0);
+const isHeld = (db) => db.sql("SELECT workspace FROM heads WHERE workspace = 'ws-1' FOR UPDATE SKIP LOCKED").length === 0;
+
 test('one that was frozen past its lease writes nothing of what another has taken', async (context) => {
     const { db, sink, plane } = await begin(context, postgres);
     const frozen = await plane.start();
@@ -115,7 +106,7 @@ test('one that was frozen past its lease writes nothing of what another has take
     await until(() => sink.held.length === IN_FLIGHT, 'the requests in flight');
     const begun = () => Number(db.sql('SELECT COUNT(*) AS n FROM action_attempts')[0].n);
     await until(() => begun() === STARTED, 'the attempts in the queue');
-    frozen.child.kill('SIGSTOP');
+    await freeze(frozen.child.pid, () => isBetween(db), 'no transaction to be open');
     sink.release(); /* the answers lie in the sockets of the one that is frozen */
     const other = await plane.start();
     await until(() => load.blocked().length === STARTED, `the leases of ${LEASE_MS} ms to be taken over`);
@@ -123,6 +114,30 @@ test('one that was frozen past its lease writes nothing of what another has take
     frozen.child.kill('SIGCONT');
     const late = () => db.sql("SELECT json FROM evidence WHERE json LIKE '%A late result of action%'").length;
     await until(() => late() === IN_FLIGHT, 'the late results to be noted');
+    await load.verify(other);
+    for (const server of [frozen, other]) {
+        server.child.kill('SIGTERM');
+        assert.deepEqual(await server.gone, [0, null], server.log);
+    }
+});
+
+test('one that was frozen within a transaction loses it, and the other continues', async (context) => {
+    const { db, plane } = await begin(context, postgres);
+    const frozen = await plane.start();
+    await plane.prepare(frozen);
+    let asked = frozen;
+    const load = new Load(plane, () => asked);
+    load.begin();
+    await freeze(frozen.child.pid, () => isHeld(db), 'the head of the workspace to be held');
+    const other = asked = await plane.start();
+    await until(async () => {
+        const n = ++load.number;
+        await load.send(n, { workflowId: 'wf-builtin', parameters: { n } });
+        return [...load.started.values()].includes(n);
+    }, 'a run that the other starts');
+    frozen.child.kill('SIGCONT');
+    await load.end();
+    await load.settle(other);
     await load.verify(other);
     for (const server of [frozen, other]) {
         server.child.kill('SIGTERM');

@@ -35,20 +35,35 @@ function run(...args) {
 }
 
 /** A plane: { base, token(subject, roles, workspace), ask(method, path, options), close() }. */
-export async function plane(content = CONTENT, ...args) {
+export const plane = (content = CONTENT, ...args) => planeOn(undefined, content, ...args);
+
+/** The same on a database that stays. @param url undefined: a file of its own, which goes */
+export async function planeOn(url, content = CONTENT, ...args) {
     const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'portarium-'));
-    const db = `sqlite:${path.join(dir, 'p.db')}`;
+    const db = url ?? `sqlite:${path.join(dir, 'p.db')}`;
     fs.writeFileSync(path.join(dir, 'apply.json'), JSON.stringify(content));
     run('admin', 'apply', path.join(dir, 'apply.json'), '--db', db);
     const self = { tokens: {}, log: '', db, dir };
     self.token = (subject, roles, workspace = 'ws-1') =>
         self.tokens[`${workspace}/${subject}`] ??= run('tokens', 'create', '--db', db, '--workspace', workspace, '--subject', subject, '--roles', roles);
-    const child = spawn(program, ['serve', '--db', db, '--port', '0', '--metrics', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-    child.stderr.setEncoding('utf8');
-    child.stderr.on('data', (text) => { self.log += text; });
-    while (!/serving http:\S+\n/.test(self.log))
-        await Promise.race([once(child.stderr, 'data'), once(child, 'exit').then(() => assert.fail(self.log))]);
-    self.base = new URL(/serving (http:\S+)\n/.exec(self.log)[1]).origin;
+    let child;
+    const start = async () => {
+        child = spawn(program, ['serve', '--db', db, '--port', '0', '--metrics', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+        self.log = '';
+        child.stderr.setEncoding('utf8');
+        child.stderr.on('data', (text) => { self.log += text; });
+        while (!/serving http:\S+\n/.test(self.log))
+            await Promise.race([once(child.stderr, 'data'), once(child, 'exit').then(() => assert.fail(self.log))]);
+        self.base = new URL(/serving (http:\S+)\n/.exec(self.log)[1]).origin;
+    };
+    await start();
+    /* Killed, and started again. */
+    self.restart = async () => {
+        const gone = once(child, 'exit');
+        child.kill('SIGKILL');
+        await gone;
+        await start();
+    };
     self.ask = (method, where, { token = self.token('otto', 'operator'), body = undefined, headers = {}, signal = undefined } = {}) =>
         ask(self.base, method, where, token, body, headers, signal);
     self.close = async () => {

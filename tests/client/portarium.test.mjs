@@ -1,7 +1,7 @@
 /*
  * portarium.test.mjs - the seven tools: the six expectations of the contract by their numbers, with
- * the official client over each transport, in the revision of the contract; the exposure of tools;
- * the client of a remote plane.
+ * the official client over each transport and on each database, in the revision of the contract;
+ * the exposure of tools; the client of a remote plane.
  */
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -9,13 +9,12 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js';
 
-import { plane, program } from './portarium-rest.mjs';
+import { plane, planeOn, program } from './portarium-rest.mjs';
+import { TRANSPORTS, call, connect, failure } from './support/portarium-clients.mjs';
 import { until } from './support/until.mjs';
+import { DATABASES } from './universe.mjs';
 
 const NAMES = ['portarium_run_start', 'portarium_run_get', 'portarium_run_cancel', 'portarium_work_items_list',
     'portarium_approval_submit', 'portarium_agent_register', 'portarium_agent_heartbeat'];
@@ -25,75 +24,20 @@ const MACHINE = {
     executionPolicy: { isolationMode: 'PerTenantWorker', egressAllowlist: [], workloadIdentity: 'Required' },
     authConfig: { kind: 'bearer', secretRef: 'CANARY_SECRET' },
 };
+const SEED = ['--revision', '2024-11-05'];
 
-/** The client's WebSocket sends no token; this one does, and is gone after the connection. */
-function withToken(token) {
-    const Plain = globalThis.WebSocket;
-    globalThis.WebSocket = class extends Plain {
-        constructor(url, protocols) {
-            super(url, { protocols, headers: { Authorization: `Bearer ${token}` } });
-        }
-    };
-    return () => { globalThis.WebSocket = Plain; };
-}
-
-const headers = (token) => ({ requestInit: { headers: { Authorization: `Bearer ${token}` } } });
-const TRANSPORTS = {
-    stdio: (self, token, args) => new StdioClientTransport({
-        command: program, args: ['mcp', 'serve', '--db', self.db, ...args], stderr: 'ignore',
-        env: { ...process.env, PORTARIUM_TOKEN: token },
-    }),
-    http: (self, token) => new StreamableHTTPClientTransport(new URL('/mcp', self.base), headers(token)),
-    sse: (self, token) => new SSEClientTransport(new URL('/sse', self.base), {
-        ...headers(token),
-        eventSourceInit: { fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } }) },
-    }),
-    ws: (self) => new WebSocketClientTransport(new URL('/ws', self.base.replace('http', 'ws'))),
-};
-
-async function connect(kind, self, token, ...args) {
-    const restore = kind === 'ws' ? withToken(token) : () => {};
-    const client = new Client({ name: 'test', version: '1' });
-    try {
-        await client.connect(TRANSPORTS[kind](self, token, args));
-    } finally {
-        restore();
-    }
-    return client;
-}
-
-async function call(client, name, args, meta) {
-    const result = await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) });
-    assert.ok(!result.isError, JSON.stringify(result));
-    return JSON.parse(result.content[0].text);
-}
-
-/** The JSON-RPC error of a call. */
-async function failure(client, name, args) {
-    try {
-        await client.callTool({ name, arguments: args });
-    } catch (error) {
-        return error;
-    }
-    return assert.fail(`${name} was answered`);
-}
-
-for (const kind of Object.keys(TRANSPORTS)) {
+/** The six expectations, over one transport. @param self() the plane */
+function contract(kind, self) {
     describe(`the contract, 2024-11-05, over ${kind}`, () => {
-        const SEED = ['--revision', '2024-11-05'];
-        let self, client, approver;
+        let client, approver;
 
         before(async () => {
-            self = await plane(undefined, ...SEED);
-            client = await connect(kind, self, self.token('otto', 'operator'), ...SEED);
-            approver = await connect(kind, self, self.token('anna', 'approver'), ...SEED);
-            const made = await self.ask('POST', '/v1/workspaces/ws-1/machines', { body: MACHINE });
-            assert.equal(made.status, 201, made.text);
+            client = await connect(kind, self(), self().token('otto', 'operator'), ...SEED);
+            approver = await connect(kind, self(), self().token('anna', 'approver'), ...SEED);
         });
         after(async () => {
-            await client.close();
-            await approver.close();
-            await self.close();
+            await client?.close();
+            await approver?.close();
         });
 
         test('1: initialize returns server info', () => {
@@ -113,7 +57,7 @@ for (const kind of Object.keys(TRANSPORTS)) {
             assert.equal(run.initiatedByUserId, 'otto');
             let seen;
             await until(async () => {
-                seen = await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 10 });
+                seen = await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 1 });
                 return seen.status === 'WaitingForApproval';
             });
             assert.equal(seen.actions.length, 1);
@@ -125,7 +69,7 @@ for (const kind of Object.keys(TRANSPORTS)) {
 
             const decided = await call(approver, 'portarium_approval_submit', { ...WS, approvalId, decision: 'Approved', comment: 'fine' });
             assert.equal(decided.approvalId, approvalId);
-            await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 5 })).status === 'Succeeded');
+            await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 1 })).status === 'Succeeded');
             const other = await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-wait', input: { ms: 60000 } });
             const cancelled = await call(client, 'portarium_run_cancel', { ...WS, runId: other.runId, reason: 'enough' });
             assert.equal(cancelled.status, 'Cancelled');
@@ -161,6 +105,52 @@ for (const kind of Object.keys(TRANSPORTS)) {
     });
 }
 
+for (const makeDatabase of DATABASES) {
+    describe(`on ${makeDatabase.name}`, () => {
+        let db, self;
+
+        before(async () => {
+            db = makeDatabase();
+            self = await planeOn(db.url, undefined, ...SEED);
+            const made = await self.ask('POST', '/v1/workspaces/ws-1/machines', { body: MACHINE });
+            assert.equal(made.status, 201, made.text);
+        });
+        after(async () => {
+            await self?.close();
+            db.close();
+        });
+
+        for (const kind of TRANSPORTS)
+            contract(kind, () => self);
+    });
+}
+
+describe('the contract, 2024-11-05, with four tools', () => {
+    const ALLOWED = ['--allowed-tools', NAMES.slice(0, 4).join(',')];
+    let self;
+
+    before(async () => { self = await plane(undefined, ...SEED, ...ALLOWED); });
+    after(() => self.close());
+
+    for (const kind of TRANSPORTS) {
+        test(`6: filtered tools are not callable, over ${kind}`, async () => {
+            const client = await connect(kind, self, self.token('otto', 'operator'), ...SEED, ...ALLOWED);
+            assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), NAMES.slice(0, 4));
+            for (const name of NAMES.slice(4)) {
+                /* like a name that no server has, to the letter: nobody learns that it exists */
+                const other = name.replace('portarium', 'qortarium');
+                const args = { ...WS, machineId: 'm-1', agentId: 'ag-1', displayName: 'Bot', approvalId: 'a', decision: 'Approved' };
+                for (const given of [args, {}, { workspaceId: 7 }]) {
+                    const hidden = await failure(client, name, given), unknown = await failure(client, other, given);
+                    assert.equal(hidden.code, -32602);
+                    assert.deepEqual([hidden.message, hidden.data], [unknown.message.replace('qortarium', 'portarium'), unknown.data]);
+                }
+            }
+            await client.close();
+        });
+    }
+});
+
 describe('the exposure of tools', () => {
     let self, client;
 
@@ -171,14 +161,6 @@ describe('the exposure of tools', () => {
     after(async () => {
         await client.close();
         await self.close();
-    });
-
-    test('6: filtered tools are not callable, and like unknown ones', async () => {
-        assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), NAMES.slice(0, 4));
-        const hidden = await failure(client, 'portarium_approval_submit', { ...WS, approvalId: 'a', decision: 'Approved' });
-        const unknown = await failure(client, 'portarium_approval_summit', { ...WS, approvalId: 'a', decision: 'Approved' });
-        assert.equal(hidden.code, -32602);
-        assert.equal(hidden.message, unknown.message.replace('summit', 'submit'));
     });
 
     test('a policy hides tools from roles, and a call of one is evidence', async () => {
@@ -213,7 +195,7 @@ describe('a remote plane', () => {
         const client = new Client({ name: 'test', version: '1' });
         await client.connect(remote(self.base, self.token('otto', 'operator')));
         const run = await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-noop', input: { n: 1 } });
-        await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 5 })).status === 'Succeeded');
+        await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 1 })).status === 'Succeeded');
         const refused = await client.callTool({ name: 'portarium_run_get', arguments: { ...WS, runId: 'r-9' } });
         assert.equal(refused.isError, true);
         assert.equal(JSON.parse(refused.content[0].text).detail, 'Run r-9 not found.');

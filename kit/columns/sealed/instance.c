@@ -14,8 +14,12 @@
 #include <unistd.h>
 
 #include "mcp/buf.h"
+#include "mcp/clock.h"
 
 #define SQL_MAX ((size_t)4 << 20)
+#define LOCKED "set lock on file" /* in the engine's words */
+#define LOCK_WAIT_MS 5000
+#define LOCK_PAUSE_MS 20
 
 static const char *const settings[][2] = {
     { "threads", "1" },
@@ -142,6 +146,23 @@ static mcp_status make_view(struct engine *engine, const columns_sealed_view *vi
     return st == MCP_E_PARSE && view->is_optional ? MCP_OK : st;
 }
 
+/* Run a statement of the setup. A database that a program writes has a lock for that moment. */
+static mcp_status set_up(struct engine *engine, const char *sql, columns_sealed_end *end,
+                         mcp_error *err)
+{
+    int64_t until = mcp_clock_mono_ms() + LOCK_WAIT_MS;
+    mcp_status st = run(engine, sql, end, err);
+
+    while (st == MCP_E_PARSE && strstr(end->message, LOCKED) && mcp_clock_mono_ms() < until) {
+        usleep(LOCK_PAUSE_MS * 1000);
+        st = run(engine, sql, end, err);
+    }
+    if (st == MCP_E_PARSE && strstr(end->message, LOCKED))
+        take_words(end, "another program has a database of the outputs open and writes it; "
+                        "try again once it has closed it");
+    return st;
+}
+
 /* Setup and views, which read the files. */
 static mcp_status make_views(struct engine *engine, const columns_sealed_request *request,
                              mcp_buf *sql, columns_sealed_end *end, mcp_error *err)
@@ -149,7 +170,7 @@ static mcp_status make_views(struct engine *engine, const columns_sealed_request
     mcp_status st = MCP_OK;
 
     for (size_t i = 0; st == MCP_OK && i < request->setup_count; i++)
-        st = run(engine, request->setup[i], end, err);
+        st = set_up(engine, request->setup[i], end, err);
     for (size_t i = 0; st == MCP_OK && i < request->view_count; i++)
         st = make_view(engine, &request->views[i], sql, end, err);
     if (st == MCP_OK) /* words of a view that was left out */

@@ -23,6 +23,10 @@
 
 enum { VALUES_ROOM_MAX = 1 << 30, VALUES_ROOM_KEPT = 1 << 20, SCRIPT_MAX = 32 << 20 };
 
+/* How long a transaction may be idle. One that reads keeps nobody waiting. */
+#define WRITE_IDLE "'20s'"
+#define READ_IDLE "'10min'"
+
 /* The advisory lock of migrations: "causeway" read as a number. */
 #define SCHEMA_LOCK "7161077512438538617"
 
@@ -234,14 +238,15 @@ static void close_link(db_link *link)
     free(self);
 }
 
-/* The server stops working for a client that is gone (14 and later); waits for locks are
- * limited; an idle transaction does not keep its locks for ever. */
+/* The server stops working for a client that is gone (14 and later). Waits for locks are limited.
+ * A transaction that writes and is idle, as that of a process that was frozen, is ended, so that
+ * others get its locks. */
 static mcp_status configure(pg_link *self, mcp_error *err)
 {
     char sql[256];
 
     snprintf(sql, sizeof sql,
-             "SET lock_timeout = %d; SET idle_in_transaction_session_timeout = '10min'; "
+             "SET lock_timeout = %d; SET idle_in_transaction_session_timeout = " WRITE_IDLE "; "
              "SET client_min_messages = warning; SET standard_conforming_strings = on%s",
              self->target->options.wait_ms,
              PQserverVersion(self->conn) >= 140000 ? "; SET client_connection_check_interval = '5s'"
@@ -425,7 +430,10 @@ static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
     pg_link *self = (pg_link *)link;
 
     return mode == DB_WRITE ? pg_begin_known(self, err)
-                            : exec(self, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
+                            : exec(self,
+                                   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+                                   "SET LOCAL idle_in_transaction_session_timeout = " READ_IDLE,
+                                   err);
 }
 
 /* Two syncs: it runs even if a deferred statement has failed, so that a savepoint can be rolled

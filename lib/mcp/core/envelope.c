@@ -21,6 +21,7 @@
 #define PREFIX "io.modelcontextprotocol/"
 #define KEY_REVISION PREFIX "protocolVersion"
 #define KEY_CAPABILITIES PREFIX "clientCapabilities"
+#define KEY_CLIENT PREFIX "clientInfo"
 #define KEY_LOG_LEVEL PREFIX "logLevel"
 
 static const mcp_revision oldest_stateless = (mcp_revision)(MCP_REVISION_NEWEST_SESSION + 1);
@@ -134,6 +135,11 @@ static mcp_status read_log_level(mcp_call *call)
     return MCP_OK;
 }
 
+static mcp_status no_memory(mcp_call *call)
+{
+    return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a request");
+}
+
 static mcp_status open_stateless(mcp_call *call)
 {
     const char *name = mcp_json_get_string(call->request.meta, KEY_REVISION);
@@ -150,7 +156,10 @@ static mcp_status open_stateless(mcp_call *call)
     if (st == MCP_OK)
         st = read_log_level(call);
     call->request.client_can = mcp__client_read(mcp_json_get(call->request.meta, KEY_CAPABILITIES));
-    return st;
+    if (st == MCP_OK)
+        st = mcp__client_names_read(&call->request.client, call->arena,
+                                    mcp_json_get(call->request.meta, KEY_CLIENT));
+    return st == MCP_E_NOMEM ? no_memory(call) : st;
 }
 
 /* ---- with one -------------------------------------------------------------------------------- */
@@ -166,7 +175,10 @@ static mcp_status open_session(mcp_call *call)
     }
     call->request.client_can = session->client_can;
     call->request.log_level = session->log_level;
-    return MCP_OK;
+    /* Copied: a second initialize may free the session's while a worker has the call. */
+    mcp_status st = mcp__client_names_copy(&call->request.client, call->arena,
+                                           &session->client_names);
+    return st == MCP_OK ? st : no_memory(call);
 }
 
 mcp_status mcp__envelope_open(mcp_call *call)

@@ -52,6 +52,7 @@ struct verdict {
 struct mcp__authorize {
     const mcp_http_auth *options;
     mcp_arena *arena;
+    mcp_arena *file_arena; /* pays for `file` */
     mcp__token_file file;
     const char *resource; /* our URI */
     const char *path;     /* of it */
@@ -244,28 +245,55 @@ static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *h
 }
 
 /* All tokens that are known from the beginning. */
-static mcp_status read_tokens(mcp__authorize *self, mcp_error *err)
+static mcp_status read_tokens(mcp__token_file *out, const mcp_http_auth *auth, mcp_arena *arena,
+                              mcp_error *err)
 {
-    const mcp_http_auth *auth = self->options;
     const char *defaults = auth->default_scopes ? auth->default_scopes : "";
     const char *scope = auth->scope ? auth->scope : "";
-    const mcp_principal bearer = { .name = "token",
-                                   .scopes = mcp_arena_printf(self->arena, "%s%s%s", scope,
-                                                              *scope && *defaults ? " " : "",
-                                                              defaults) };
+    const mcp_principal bearer = {
+        .name = "token",
+        .scopes = mcp_arena_printf(arena, "%s%s%s", scope, *scope && *defaults ? " " : "", defaults)
+    };
     mcp_status st = bearer.scopes ? MCP_OK
                                   : mcp_error_set(err, MCP_E_NOMEM, "no memory for tokens");
 
     if (st == MCP_OK && auth->tokens_file)
-        st = mcp__token_file_read(&self->file, self->arena, auth->tokens_file, err);
-    for (size_t i = 0; st == MCP_OK && i < self->file.count; i++) {
-        mcp_principal *principal = &self->file.tokens[i].principal;
+        st = mcp__token_file_read(out, arena, auth->tokens_file, err);
+    for (size_t i = 0; st == MCP_OK && i < out->count; i++) {
+        mcp_principal *principal = &out->tokens[i].principal;
         if (!*principal->scopes)
             principal->scopes = defaults;
     }
     for (size_t i = 0; st == MCP_OK && auth->tokens && auth->tokens[i]; i++)
-        st = mcp__token_file_add(&self->file, self->arena, auth->tokens[i], &bearer, err);
+        st = mcp__token_file_add(out, arena, auth->tokens[i], &bearer, err);
     return st;
+}
+
+static void forget_verdicts(mcp__authorize *self)
+{
+    for (size_t i = 0; i < VERDICTS; i++) {
+        mcp_arena_free(self->verdicts[i].arena);
+        self->verdicts[i] = (struct verdict){ .arena = NULL };
+    }
+}
+
+mcp_status mcp__authorize_reload(mcp__authorize *authorize, mcp_error *err)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp__token_file file = { NULL, 0 };
+
+    if (!arena)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for tokens");
+    mcp_status st = read_tokens(&file, authorize->options, arena, err);
+    if (st != MCP_OK) {
+        mcp_arena_free(arena);
+        return st;
+    }
+    mcp_arena_free(authorize->file_arena);
+    authorize->file_arena = arena;
+    authorize->file = file;
+    forget_verdicts(authorize);
+    return MCP_OK;
 }
 
 mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http,
@@ -287,7 +315,7 @@ mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http
     if (st == MCP_OK)
         st = name_ourselves(self, http, err);
     if (st == MCP_OK)
-        st = read_tokens(self, err);
+        st = mcp__authorize_reload(self, err);
     if (st != MCP_OK) {
         mcp__authorize_free(self);
         return st;
@@ -300,8 +328,8 @@ void mcp__authorize_free(mcp__authorize *authorize)
 {
     if (!authorize)
         return;
-    for (size_t i = 0; i < VERDICTS; i++)
-        mcp_arena_free(authorize->verdicts[i].arena);
+    forget_verdicts(authorize);
+    mcp_arena_free(authorize->file_arena);
     mcp_arena_free(authorize->arena);
     free(authorize);
 }

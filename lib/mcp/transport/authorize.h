@@ -23,6 +23,10 @@
 mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http,
                               const char *scopes, mcp_error *err);
 
+/** Reload the file of tokens, and forget what the verifier has said. After an error the earlier
+ *  tokens remain. @return as mcp__authorize_new */
+mcp_status mcp__authorize_reload(mcp__authorize *authorize, mcp_error *err);
+
 /** NULL is fine. */
 void mcp__authorize_free(mcp__authorize *authorize);
 

@@ -426,6 +426,34 @@ static void close_listener(mcp__serve *self)
 
     mcp__http_stop(httpd->listener, on_empty, httpd);
     end_streams(httpd);
+    if (httpd->http.stopping)
+        httpd->http.stopping(httpd->http.data);
+    httpd->http.stopping = NULL; /* told once */
+}
+
+static void log_reload(const mcp__httpd *httpd, mcp_status st, const char *what,
+                       const mcp_error *err)
+{
+    if (st == MCP_OK)
+        mcp_log_write(&httpd->serve.options->log, MCP_LOG_INFO, "%s: reloaded", what);
+    else
+        mcp_log_write(&httpd->serve.options->log, MCP_LOG_ERROR,
+                      "%s: not reloaded, the earlier one remains: %s", what, err->message);
+}
+
+static void reload(mcp__serve *self)
+{
+    mcp__httpd *httpd = (mcp__httpd *)self;
+    const mcp_http_options *http = &httpd->http;
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (httpd->tls)
+        log_reload(httpd,
+                   mcp__tls_context_reload(httpd->tls, http->tls_certificate, http->tls_key, &err),
+                   "the certificate", &err);
+    if (httpd->authorize)
+        log_reload(httpd, mcp__authorize_reload(httpd->authorize, &err), "the tokens", &err);
+    http->reload(http->data);
 }
 
 static void refuse_waiting(mcp__serve *self)
@@ -457,8 +485,28 @@ static const mcp__serve_driver driver = {
     .refuse_waiting = refuse_waiting,
     .stop_calls = stop_calls,
     .abandon = abandon,
+    .reload = reload,
     .is_done = is_done,
 };
+
+/* The loop turns. */
+static void on_alive(void *data)
+{
+    mcp__httpd *httpd = data;
+
+    httpd->http.alive(httpd->http.data);
+    mcp__timer_start(httpd->alive_timer, httpd->http.alive_ms);
+}
+
+static mcp_status start_alive(mcp__httpd *httpd, mcp_error *err)
+{
+    if (!httpd->http.alive || httpd->http.alive_ms <= 0)
+        return MCP_OK;
+    mcp_status st = mcp__timer_new(&httpd->alive_timer, httpd->serve.loop, on_alive, httpd, err);
+    if (st == MCP_OK)
+        mcp__timer_start(httpd->alive_timer, httpd->http.alive_ms);
+    return st;
+}
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -468,7 +516,7 @@ static void fill_options(mcp_http_options *http, size_t message_max)
 #define DEFAULT(field, value) (field) = (field) > 0 ? (field) : (value)
 
     if (!http->host)
-        http->host = "127.0.0.1";
+        http->host = http->socket_count > 0 ? "" : "127.0.0.1";
     if (!http->path)
         http->path = "/mcp";
     DEFAULT(limits->connections_max, 10000);
@@ -490,23 +538,54 @@ static int64_t step_ms(const mcp_http_limits *limits)
     return limits->session_idle_ms < step * 4 ? limits->session_idle_ms / 4 + 1 : step;
 }
 
+static mcp_status check_open(const mcp_http_options *http, const char *host, mcp_error *err)
+{
+    if (host[0] == '\0' || mcp_host_is_loopback(host) || http->auth || http->insecure_no_auth)
+        return MCP_OK;
+    return mcp_error_set(
+        err, MCP_E_DENIED,
+        "%s is not a loopback address: requires auth, or insecure_no_auth set explicitly", host);
+}
+
+static mcp_status check_sockets(const mcp_http_options *http, mcp_error *err)
+{
+    char host[MCP_ADDRESS_SIZE];
+    mcp_status st = MCP_OK;
+    int port = 0;
+
+    if (http->socket_count > 0 && (http->host[0] || http->port || http->unix_path))
+        return mcp_error_set(err, MCP_E_PARAMS, "sockets are given, and an address too");
+    if (http->socket_count > 0 && !http->sockets)
+        return mcp_error_set(err, MCP_E_PARAMS, "sockets are counted, and none is given");
+    if (http->socket_count > MCP_SOCKETS_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "more than %d sockets are given", MCP_SOCKETS_MAX);
+    for (size_t i = 0; i < http->socket_count && st == MCP_OK; i++) {
+        st = mcp_socket_address(host, &port, http->sockets[i], err);
+        if (st == MCP_OK)
+            st = check_open(http, host, err);
+    }
+    return st;
+}
+
 static mcp_status check_options(const mcp_http_options *http, mcp_error *err)
 {
     if (http->path[0] != '/')
         return mcp_error_set(err, MCP_E_PARAMS, "the path of MCP must begin with /");
-    if (http->host[0] == '\0' && !http->unix_path)
+    if (http->host[0] == '\0' && !http->unix_path && http->socket_count == 0)
         return mcp_error_set(err, MCP_E_PARAMS, "neither an address nor a socket to listen on");
     if (!http->tls_certificate != !http->tls_key)
         return mcp_error_set(err, MCP_E_PARAMS, "TLS needs a certificate and its key");
     if (http->port < 0 || http->port > 65535)
         return mcp_error_set(err, MCP_E_PARAMS, "there is no port %d", http->port);
-    if (http->host[0] != '\0' && !mcp_host_is_loopback(http->host) && !http->auth &&
-        !http->insecure_no_auth)
-        return mcp_error_set(
-            err, MCP_E_DENIED,
-            "%s is not a loopback address: requires auth, or insecure_no_auth set explicitly",
-            http->host);
-    return MCP_OK;
+    mcp_status st = check_sockets(http, err);
+    return st == MCP_OK ? check_open(http, http->host, err) : st;
+}
+
+mcp_status mcp_socket_address(char host[MCP_ADDRESS_SIZE], int *port, int socket, mcp_error *err)
+{
+    if (!host || !port)
+        return mcp_error_set(err, MCP_E_PARAMS, "no room for the address");
+    return mcp__socket_address(host, port, socket, err);
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
@@ -561,6 +640,27 @@ static mcp_status make_listener(mcp__httpd *httpd, mcp_error *err)
     return mcp__http_new(&httpd->listener, httpd->serve.loop, &options, err);
 }
 
+static mcp_status open_sockets(mcp__httpd *httpd, mcp_error *err)
+{
+    mcp_http_options *http = &httpd->http;
+    char host[MCP_ADDRESS_SIZE];
+    mcp_status st = MCP_OK;
+    int port = 0;
+
+    for (size_t i = 0; i < http->socket_count && st == MCP_OK; i++) {
+        st = mcp_socket_address(host, &port, http->sockets[i], err);
+        if (st == MCP_OK)
+            st = mcp__http_listen_socket(httpd->listener, http->sockets[i], !host[0], httpd->tls,
+                                         err);
+        if (st != MCP_OK || !host[0] || http->host[0])
+            continue;
+        memcpy(httpd->address, host, sizeof httpd->address);
+        http->host = httpd->address;
+        http->port = port;
+    }
+    return st;
+}
+
 static mcp_status open_endpoints(mcp__httpd *httpd, mcp_error *err)
 {
     mcp_http_options *http = &httpd->http;
@@ -568,13 +668,19 @@ static mcp_status open_endpoints(mcp__httpd *httpd, mcp_error *err)
 
     if (http->tls_certificate)
         st = mcp__tls_context_new(&httpd->tls, http->tls_certificate, http->tls_key, err);
-    if (st == MCP_OK && http->host[0] != '\0')
+    if (st == MCP_OK && http->socket_count > 0)
+        st = open_sockets(httpd, err);
+    else if (st == MCP_OK && http->host[0] != '\0')
         st = mcp__http_listen(httpd->listener, http->host, http->port, httpd->tls, &http->port,
                               err);
     if (st == MCP_OK && http->unix_path)
         st = mcp__http_listen_unix(httpd->listener, http->unix_path, err);
     if (st == MCP_OK && http->auth)
         st = mcp__authorize_new(&httpd->authorize, http, httpd->serve.context.scopes, err);
+    if (st == MCP_OK && http->reload)
+        st = mcp__serve_watch_hangup(&httpd->serve, err);
+    if (st == MCP_OK)
+        st = start_alive(httpd, err);
     if (st == MCP_OK && http->ready)
         http->ready(http->host[0] ? http->port : 0, http->data);
     return st;
@@ -609,6 +715,7 @@ static bool close_transport(mcp__httpd *httpd)
     mcp__http_free(httpd->listener);
     mcp__tls_context_free(httpd->tls);
     mcp__timer_free(httpd->peers_timer);
+    mcp__timer_free(httpd->alive_timer);
     if (httpd->serve.stop && !mcp__serve_close(&httpd->serve))
         return false;
     mcp__authorize_free(httpd->authorize);

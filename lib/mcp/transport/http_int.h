@@ -55,13 +55,15 @@ struct mcp__httpd {
     mcp__authorize *authorize;   /* NULL: no token is required */
     const mcp_principal *caller; /* of the request that is being served; NULL: none is known */
     int writing;                 /* bodies of answers whose next piece a worker writes */
+    mcp__timer *alive_timer;     /* http.alive is due */
     mcp__timer *peers_timer;     /* comments, streams, idle sessions */
     int64_t peers_step_ms;
     bool is_stepping; /* peers_timer runs */
     bool is_empty;    /* the listener has no connection any more */
     mcp__httpd_counts counts;
-    mcp__durations durations; /* where `metrics` is served */
-    double process_start_s;   /* since 1970 */
+    mcp__durations durations;       /* where `metrics` is served */
+    double process_start_s;         /* since 1970 */
+    char address[MCP_ADDRESS_SIZE]; /* of the first TCP socket that was given: `http.host` */
 };
 
 /** Serve a request whose token is judged. @param caller NULL: none is known */

@@ -105,6 +105,15 @@ static void on_signal(int number, void *data)
     mcp__timer_start(serve->leave_timer, SECOND_SIGNAL_MS);
 }
 
+static void on_hangup(int number, void *data)
+{
+    mcp__serve *serve = data;
+
+    (void)number;
+    if (!serve->is_ending)
+        serve->driver->reload(serve);
+}
+
 static void on_stop_posted(mcp__node *node)
 {
     mcp__serve *serve = (mcp__serve *)((char *)node - offsetof(mcp__serve, stop_node));
@@ -213,6 +222,11 @@ mcp_status mcp__serve_open(mcp__serve *serve, const mcp__serve_driver *driver,
     return st;
 }
 
+mcp_status mcp__serve_watch_hangup(mcp__serve *serve, mcp_error *err)
+{
+    return mcp__signal_new(&serve->hangup, serve->loop, SIGHUP, on_hangup, serve, err);
+}
+
 void mcp__serve_run(mcp__serve *serve)
 {
     pthread_mutex_lock(&serve->stop->lock);
@@ -235,6 +249,7 @@ bool mcp__serve_close(mcp__serve *serve)
     mcp__timer_free(serve->leave_timer);
     for (int i = 0; i < 2; i++)
         mcp__signal_free(serve->signals[i]);
+    mcp__signal_free(serve->hangup);
     return mcp__pool_free(serve->pool);
 }
 

@@ -55,6 +55,8 @@ typedef struct mcp__serve_driver {
     void (*stop_calls)(mcp__serve *self, mcp_stop why);
     /** Answer every open call with an error, whatever its worker still does. */
     void (*abandon)(mcp__serve *self);
+    /** SIGHUP; NULL: it does what it did before. */
+    void (*reload)(mcp__serve *self);
     /** While it ends: whether all is answered and sent. */
     bool (*is_done)(const mcp__serve *self);
 } mcp__serve_driver;
@@ -68,7 +70,7 @@ struct mcp__serve {
     mcp__executor *executor; /* the pool's */
     mcp__task_table *tasks;
     mcp__timer *due_timer, *leave_timer;
-    mcp__signal *signals[2];
+    mcp__signal *signals[2], *hangup;
     mcp__stop *stop;
     mcp__node stop_node; /* in the loop's queue while `is_stop_posted` */
     int64_t due_ms;      /* when due_timer fires; INT64_MAX: it does not run */
@@ -89,6 +91,9 @@ struct mcp__serve {
 mcp_status mcp__serve_open(mcp__serve *serve, const mcp__serve_driver *driver,
                            const mcp__serve_setup *setup, int long_threads, int max_queued,
                            mcp_error *err);
+
+/** Call the driver's `reload` at SIGHUP from now on. */
+mcp_status mcp__serve_watch_hangup(mcp__serve *serve, mcp_error *err);
 
 /** Serve until the end. */
 void mcp__serve_run(mcp__serve *serve);

@@ -104,8 +104,16 @@ void casparian_redact_context(mcp_json_writer *json, const casparian_redaction *
 
 const char *casparian_request_client(casparian_request *request)
 {
-    const char *principal = mcp_call_principal(request->call);
-    return principal ? principal : casparian_local_user(mcp_call_arena(request->call));
+    mcp_arena *arena = mcp_call_arena(request->call);
+    const char *who = mcp_call_principal(request->call);
+    const char *program = mcp_call_client_name(request->call);
+    const char *version = mcp_call_client_version(request->call);
+    if (!who)
+        who = casparian_local_user(arena);
+    if (!who || !program)
+        return who;
+    return mcp_arena_printf(arena, "%s via %s%s%s", who, program, version ? " " : "",
+                            version ? version : "");
 }
 
 const char *casparian_request_by(casparian_request *request, const char *how)

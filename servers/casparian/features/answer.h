@@ -24,8 +24,9 @@ void casparian_redact_context(mcp_json_writer *json, const casparian_redaction *
 /* The members `truncated` and `truncation`, where entries were left out for want of room. */
 void casparian_write_truncation(mcp_json_writer *json, size_t omitted);
 
-/* On whose behalf the call runs: the principal of its token, or this program's user as "USER@HOST".
- * NULL: no memory. */
+/* On whose behalf the call runs, and by which program: "WHO via NAME VERSION". WHO is the principal
+ * of its token, or this program's user as "USER@HOST"; the rest is what the client says about
+ * itself, and comes last because it is not checked. NULL: no memory. */
 const char *casparian_request_client(casparian_request *request);
 
 /* "HOW:CLIENT", for decided_by. NULL: no memory. */

@@ -21,7 +21,9 @@ static int open_output(void *data, const char *location)
     guard_named named;
     mcp_status st = guard_open_named(&named, NULL, request->app->roots, location, GUARD_FILES,
                                      mcp_call_arena(request->call), NULL);
-    return st == MCP_OK ? named.fd : -1;
+    if (st == MCP_OK)
+        return named.fd;
+    return st == MCP_E_DENIED ? CASPARIAN_CATALOG_DENIED : CASPARIAN_CATALOG_GONE;
 }
 
 static bool has_stopped(void *call)

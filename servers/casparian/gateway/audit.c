@@ -286,7 +286,8 @@ mcp_status casparian_audit_request(casparian_audit *self, const casparian_audit_
         return MCP_OK;
     mcp_log_write(&self->log, MCP_LOG_ERROR, "audit: %s", cause.message);
     return self->settings->is_required
-               ? mcp_error_set(err, st, "the audit log cannot be written, and [audit] requires it")
+               ? mcp_error_set(err, st, "%s; [audit] required lets no call pass without it",
+                               cause.message)
                : MCP_OK;
 }
 

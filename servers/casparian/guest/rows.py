@@ -174,6 +174,9 @@ def other_cell(value, warn):
         return None
     if isinstance(value, enum.Enum):
         return cell(value.value, warn)
+    if kind.__name__ == "ndarray":
+        raise Unsupported("an array of numpy; its tolist() is sent as JSON text, or give each "
+                          "value a row or a column of its own")
     if kind.__module__.split(".")[0] == "numpy" and hasattr(value, "item"):
         plain = value.item()
         if kind.__name__ in ("datetime64", "timedelta64") and isinstance(plain, int):
@@ -183,7 +186,7 @@ def other_cell(value, warn):
     for base, convert in BASES:
         if isinstance(value, base):
             return convert(value, warn)
-    raise Unsupported(f"a value of type {kind.__name__}")
+    raise Unsupported(f"a value of type {kind.__name__}; convert it first, for example by str()")
 
 
 def cell(value, warn):
@@ -301,8 +304,8 @@ class Stream:
     def check_names(self, names):
         for name in names:
             if type(name) is not str:
-                raise TypeError(f"output {self.name}: the name of a column is a "
-                                f"{type(name).__name__}: {name!r}"[:300])
+                raise Unsupported(f"output {self.name}, column {name!r}: the name is a "[:300] +
+                                  f"{type(name).__name__}; names of columns are strings")
 
     def convert(self, name, values):
         try:

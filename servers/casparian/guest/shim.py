@@ -46,21 +46,63 @@ def is_frame(value):
         or hasattr(value, "iloc") and hasattr(value, "columns")
 
 
-def frame_rows(value):
-    """The rows of a DataFrame or an Arrow table as dicts, a few thousand at a time."""
-    if hasattr(value, "to_batches"):
-        for batch in value.to_batches(max_chunksize=PAYLOAD_ROWS):
-            yield from batch.to_pylist()
-    elif hasattr(value, "to_pylist"):
-        yield from value.to_pylist()
-    elif hasattr(value, "iter_rows"):
+def names_once(output, names):
+    """The names of a frame's columns, each of which is there once."""
+    names = list(names)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Unsupported(f"output {output}, column {twice}: the table has two columns of this "
+                          "name; rename one of them, or leave it out")
+    return names
+
+
+def arrow_cells(output, name, column):
+    try:
+        return column.to_pylist()
+    except (ArithmeticError, ImportError, LookupError, NotImplementedError, TypeError,
+            ValueError) as error:
+        raise Unsupported(f"output {output}, column {name}: Python has no form for values of type "
+                          f"{column.type} ({type(error).__name__}); cast the column to another "
+                          "type first") from None
+
+
+def pandas_cells(column):
+    """pandas marks what is missing by NaN, also among texts and categories. Only in a column of
+    floats that may be a number."""
+    cells = column.tolist()
+    if getattr(getattr(column, "dtype", None), "kind", "f") != "f" \
+            and any(issubclass(kind, float) for kind in set(map(type, cells))):
+        return [None if isinstance(value, float) and value != value else value for value in cells]
+    return cells
+
+
+def frame_columns(output, value):
+    """The names and the columns of a DataFrame or an Arrow table, a few thousand rows at a time."""
+    if hasattr(value, "to_pylist"):
+        names = names_once(output, value.schema.names)
+        batches = value.to_batches(max_chunksize=PAYLOAD_ROWS) if hasattr(value, "to_batches") \
+            else (value,)
+        for batch in batches:
+            yield names, [arrow_cells(output, name, column)
+                          for name, column in zip(names, batch.columns)]
+        return
+    names = names_once(output, value.columns)
+    for start in range(0, len(value), PAYLOAD_ROWS):
+        part = value.iloc[start:start + PAYLOAD_ROWS]
+        yield names, [pandas_cells(part[name]) for name in names]
+
+
+def frame_rows(output, value):
+    """The rows of a DataFrame or an Arrow table as dicts."""
+    if not hasattr(value, "columns"):
+        yield from value.to_pylist()  # an Arrow array of structs
+        return
+    if hasattr(value, "iter_rows"):
         yield from value.iter_rows(named=True)
-    else:
-        names = list(value.columns)
-        for start in range(0, len(value), PAYLOAD_ROWS):
-            part = value.iloc[start:start + PAYLOAD_ROWS]
-            for row in zip(*(part[name].tolist() for name in names)):
-                yield dict(zip(names, row))
+        return
+    for names, columns in frame_columns(output, value):
+        for row in zip(*columns):
+            yield dict(zip(names, row))
 
 
 class LimitReached(Exception):
@@ -111,7 +153,7 @@ class Emitter:
         if isinstance(data, Mapping):
             self.row(stream, data)
         elif is_frame(data):
-            for row in frame_rows(data):
+            for row in frame_rows(name, data):
                 self.row(stream, row)
         elif isinstance(data, (str, bytes)) or not hasattr(data, "__iter__") or depth > DEPTH_MAX:
             raise TypeError(f"output {name}: a {type(data).__name__} has no rows; rows are dicts")

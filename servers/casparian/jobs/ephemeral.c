@@ -51,6 +51,8 @@ static mcp_status open_folder(int *fd, casparian_store *store, mcp_error *err)
 {
     const char *home = casparian_store_home(store);
     int home_fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (home_fd < 0 && errno == ENOENT)
+        return mcp_error_set(err, MCP_E_IO, "the home '%s' was removed: restart the program", home);
     if (home_fd < 0)
         return mcp_error_errno(err, errno, "the home '%s'", home);
     mcp_status st = guard_make_dir(fd, home_fd, FOLDER, err);

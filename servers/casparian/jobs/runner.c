@@ -407,11 +407,13 @@ mcp_status casparian_runner_is_alive(casparian_store *store, bool *out, mcp_erro
     mcp_status st = db_begin(&session, casparian_store_database(store), DB_READ, err);
     if (st == MCP_OK)
         st = db_now(session, &now_ms, err);
-    const db_value since = db_int(now_ms - ALIVE_MS);
+    /* After the clock was set back, a row of a dead one is of the future. */
+    const db_value times[] = { db_int(now_ms - ALIVE_MS), db_int(now_ms + ALIVE_MS) };
     if (st == MCP_OK)
         st = casparian_query_int(&seen, 0, session,
-                                 "SELECT 1 FROM cf_runners WHERE seen_at > $1 LIMIT 1", &since, 1,
-                                 err);
+                                 "SELECT 1 FROM cf_runners WHERE seen_at > $1 AND seen_at < $2 "
+                                 "LIMIT 1",
+                                 times, 2, err);
     st = casparian_store_end(session, st, err);
     if (st == MCP_OK)
         *out = seen == 1;

@@ -26,12 +26,16 @@
 
 #include "schema/definition.h"
 
+/** Why a file is left out. The second one says nothing about whether it is there. */
+#define CASPARIAN_CATALOG_GONE (-1)
+#define CASPARIAN_CATALOG_DENIED (-2) /* its place is not allowed, or not any more */
+
 /**
  * Open a file of the catalog for reading, after a check that its place is still allowed. Runs on
  * the thread of casparian_query_run.
  *
- * @return a descriptor, which the query closes; -1: it has vanished or is not allowed any more. It
- *         is left out then, and a warning names it
+ * @return a descriptor, which the query closes; CASPARIAN_CATALOG_GONE, CASPARIAN_CATALOG_DENIED.
+ *         It is left out then, and a warning says so
  */
 typedef int casparian_catalog_open(void *data, const char *location);
 

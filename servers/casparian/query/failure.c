@@ -144,8 +144,10 @@ mcp_status casparian_query_fail(casparian_query_failure *out, mcp_status st, con
         failure.code = kinds[i].code;
         failure.suggestion = kinds[i].suggestion;
     }
-    if (st == MCP_E_NOT_FOUND)
+    if (st == MCP_E_NOT_FOUND) {
         list_views(&failure, catalog, arena);
+        failure.suggestion = views ? views->left_out : NULL;
+    }
     if (out)
         *out = failure;
     return mcp_error_set(err, told, "%s", failure.message);

@@ -115,7 +115,8 @@ typedef struct casparian_query_failure {
     const char *message;          /* at most 2,000 bytes; paths are reduced to base names */
     const char *redacted;         /* the same without the engine's words, where they can have values
                                      of the data: not those about the statement alone */
-    const char *suggestion;       /* NULL: none */
+    const char *suggestion;       /* NULL: none; of a table that does not exist, that a file of
+                                     the statement's outputs was left out, and why */
     const char *const *available; /* of a table that does not exist: names of views, at most
                                      CASPARIAN_QUERY_AVAILABLE_MAX */
     size_t available_count;

@@ -72,9 +72,10 @@ void casparian_sources_clear(casparian_sources *self)
     self->fd_count = 0;
 }
 
-bool casparian_source_is_missing(const casparian_sources *self, size_t file)
+int casparian_source_refusal(const casparian_sources *self, size_t file)
 {
-    return self->numbers[file] == CASPARIAN_SOURCE_MISSING;
+    int number = self->numbers[file];
+    return number == CASPARIAN_SOURCE_MISSING || number == CASPARIAN_SOURCE_DENIED ? number : 0;
 }
 
 /* A regular file and no link. O_NONBLOCK: a FIFO is refused, not waited for. */
@@ -122,7 +123,8 @@ static mcp_status open_file(casparian_sources *self, size_t index, mcp_error *er
                  : catalog->open ? catalog->open(catalog->data, file->location)
                                  : open_plain(file->location);
         if (fd < 0) {
-            self->numbers[index] = CASPARIAN_SOURCE_MISSING;
+            self->numbers[index] = fd == CASPARIAN_CATALOG_DENIED ? CASPARIAN_SOURCE_DENIED
+                                                                  : CASPARIAN_SOURCE_MISSING;
             return MCP_OK;
         }
         if (self->fd_count == self->files_max) {
@@ -218,7 +220,7 @@ mcp_status casparian_source_add(casparian_source_text *self, casparian_sources *
     if (sources->numbers[index] == CASPARIAN_SOURCE_UNKNOWN)
         st = open_file(sources, index, err);
     int number = sources->numbers[index];
-    if (st != MCP_OK || number == CASPARIAN_SOURCE_MISSING)
+    if (st != MCP_OK || number < 0)
         return st;
     part *of = find_part(self, file, number, !has_superseded && file->superseded_count > 0);
     return of && add_number(of, self->arena, number, &file->job_id) ? MCP_OK : no_memory(err);

@@ -13,7 +13,7 @@ typedef struct casparian_sources {
     const casparian_catalog *catalog;
     mcp_arena *arena;
     size_t files_max;
-    int *numbers; /* by file of the catalog: its place among `fds`, or one of the two below */
+    int *numbers; /* by file of the catalog: its place among `fds`, or one of those below */
     int *fds;
     const char **locations; /* of `fds` */
     const char **setup;
@@ -22,6 +22,7 @@ typedef struct casparian_sources {
 
 #define CASPARIAN_SOURCE_UNKNOWN (-1)
 #define CASPARIAN_SOURCE_MISSING (-2)
+#define CASPARIAN_SOURCE_DENIED (-3)
 
 /** @return MCP_OK; MCP_E_NOMEM */
 mcp_status casparian_sources_init(casparian_sources *self, const casparian_catalog *catalog,
@@ -30,8 +31,9 @@ mcp_status casparian_sources_init(casparian_sources *self, const casparian_catal
 /** Close the descriptors. */
 void casparian_sources_clear(casparian_sources *self);
 
-/** Whether a file was needed and could not be opened. */
-bool casparian_source_is_missing(const casparian_sources *self, size_t file);
+/** Why a file that was needed could not be opened: CASPARIAN_SOURCE_MISSING or _DENIED; 0: it
+ *  could, or was not needed. */
+int casparian_source_refusal(const casparian_sources *self, size_t file);
 
 /** Files that are read alike (source.c). */
 struct casparian_source_part;

@@ -48,6 +48,7 @@ typedef struct maker {
     size_t view_count, view_capacity;
     const char *warnings[WARNINGS_MAX];
     size_t warning_count;
+    const char *left_out;
     bool is_volatile;
 } maker;
 
@@ -345,15 +346,35 @@ static mcp_status make_all(maker *self)
     return st;
 }
 
-static void warn_of_missing(maker *self)
+/* Of files whose place is not allowed no name is given, and each output is named once. */
+static bool is_warned_of(const maker *self, size_t file)
 {
+    const casparian_catalog_file *files = self->catalog->files;
+    for (size_t i = 0; i < file; i++)
+        if (casparian_source_refusal(&self->sources, i) == CASPARIAN_SOURCE_DENIED &&
+            strcmp(files[i].output, files[file].output) == 0)
+            return true;
+    return false;
+}
+
+static void warn_of_left_out(maker *self)
+{
+    size_t before = self->warning_count;
     for (size_t i = 0; i < self->catalog->count; i++) {
         const casparian_catalog_file *file = &self->catalog->files[i];
         const char *slash = strrchr(file->location, '/');
-        if (casparian_source_is_missing(&self->sources, i))
+        int refusal = casparian_source_refusal(&self->sources, i);
+        if (refusal == CASPARIAN_SOURCE_MISSING)
             warn(self, mcp_arena_printf(self->arena, "a file of %s is missing and left out: %s",
                                         file->output, slash ? slash + 1 : file->location));
+        else if (refusal == CASPARIAN_SOURCE_DENIED && !is_warned_of(self, i))
+            warn(self,
+                 mcp_arena_printf(self->arena,
+                                  "files of %s are left out: they are not within allowed roots "
+                                  "(--allow-path)",
+                                  file->output));
     }
+    self->left_out = self->warning_count > before ? self->warnings[before] : NULL;
 }
 
 static mcp_status read_words(maker *self, const char *sql, size_t length)
@@ -378,6 +399,7 @@ static mcp_status take_result(casparian_views *out, maker *self)
     out->view_count = self->view_count;
     out->warnings = warnings;
     out->warning_count = self->warning_count;
+    out->left_out = self->left_out;
     out->is_volatile = self->is_volatile;
     out->fds = self->sources.fds;
     out->locations = self->sources.locations;
@@ -401,7 +423,7 @@ mcp_status casparian_views_make(casparian_views *out, const casparian_catalog *c
         st = self.groups ? make_all(&self) : no_memory(err);
     }
     if (st == MCP_OK)
-        warn_of_missing(&self);
+        warn_of_left_out(&self);
     if (st == MCP_OK)
         st = take_result(out, &self);
     if (st != MCP_OK)

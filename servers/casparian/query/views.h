@@ -23,7 +23,8 @@ typedef struct casparian_views {
     size_t fd_count;
     const char *const *warnings;
     size_t warning_count;
-    bool is_volatile; /* a view is a copy of this moment */
+    const char *left_out; /* the first of them that is of a file; NULL: none is */
+    bool is_volatile;     /* a view is a copy of this moment */
 } casparian_views;
 
 /**

@@ -7,6 +7,7 @@
 
 #include "gateway/user.h"
 #include "jobs/approval.h"
+#include "mcp/clock.h"
 #include "shell/commands.h"
 #include "shell/follow.h"
 #include "shell/print.h"
@@ -44,15 +45,47 @@ const cli_option casparian_reject_options[] = {
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
+/* A length of time as a person says it: its largest unit, rounded down. */
+static const char *span_text(mcp_arena *arena, int64_t ms)
+{
+    static const struct {
+        int64_t ms;
+        const char *name;
+    } units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" } };
+    size_t i = 0;
+    if (ms < 0)
+        ms = 0; /* another clock made the request */
+    while (i < 3 && ms < units[i].ms)
+        i++;
+    return mcp_arena_printf(arena, "%lld %s", (long long)(ms / units[i].ms), units[i].name);
+}
+
+/* An entry for a person: times are seen from now. */
+static void write_row(mcp_json_writer *json, const casparian_approval *approval, int64_t now_ms,
+                      mcp_arena *arena)
+{
+    mcp_write_object(json);
+    mcp_write_member_string(json, "id", approval->id);
+    mcp_write_member_string(json, "age", span_text(arena, now_ms - approval->created_ms));
+    if (strcmp(approval->status, "pending") == 0)
+        mcp_write_member_string(json, "left", span_text(arena, approval->expires_ms - now_ms));
+    mcp_write_member_string(json, "status", approval->status);
+    mcp_write_member_string(json, "operation", approval->operation);
+    mcp_write_member_value(json, "summary", approval->summary);
+    mcp_write_end(json);
+}
+
 static mcp_status list(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     static const casparian_shell_column columns[] = {
-        { "ID", "/approval_id", false },
+        { "ID", "/id", false },
+        { "AGE", "/age", true },
+        { "EXPIRES IN", "/left", true },
         { "STATUS", "/status", false },
         { "OPERATION", "/operation", false },
-        { "EXPIRES", "/expires_at", false },
         { "DESCRIPTION", "/summary/description", false },
     };
+    int64_t now_ms = mcp_clock_wall_ms();
     const char *status = cli_flag(line, "all") ? "all" : cli_string(line, "status");
     const casparian_approval *all = NULL;
     const mcp_json *answer = NULL;
@@ -65,7 +98,10 @@ static mcp_status list(casparian_app *app, const cli_line *line, mcp_error *err)
     casparian_shell_answer_begin(&out);
     mcp_write_member_array(&out.json, "approvals");
     for (size_t i = 0; i < count; i++)
-        casparian_approval_write_item(&out.json, &all[i]);
+        if (cli_flag(line, "json"))
+            casparian_approval_write_item(&out.json, &all[i]);
+        else
+            write_row(&out.json, &all[i], now_ms, app->arena);
     mcp_write_end(&out.json);
     st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)

@@ -262,8 +262,11 @@ static mcp_status query(casparian_app *app, const cli_line *line, mcp_error *err
                                            .limit = (size_t)cli_int(line, "limit", LIMIT),
                                            .timeout_ms = cli_int(line, "timeout", 30) * 1000 };
     st = casparian_query_run(&result, app->query, &catalog, &what, &failure, app->arena, err);
-    if (st != MCP_OK && failure.message)
-        st = mcp_error_set(err, st, "%s", failure.message);
+    if (st != MCP_OK && failure.message) {
+        app->failure->code = casparian_code_of(st);
+        app->failure->message = failure.message;
+        app->failure->suggestions[0] = failure.suggestion;
+    }
     if (st == MCP_OK)
         st = write_result(&answer, result, app, line, err);
     if (st == MCP_OK && answer && strcmp(cli_string(line, "format"), "json") == 0)
@@ -412,6 +415,30 @@ static void write_lineage(mcp_json_writer *json, const casparian_lineage *found)
     write_member(json, "manifest", found->manifest);
     write_member(json, "manifest_sha256", found->manifest_sha256);
     mcp_write_member_bool(json, "is_signed", found->is_signed);
+    if (found->unchecked)
+        mcp_write_member_string(json, "row_unchecked", found->unchecked);
+}
+
+/* The manifest knows files, not rows: the output was asked. */
+static mcp_status check_row(const casparian_lineage *found, const casparian_lineage_row *row,
+                            mcp_error *err)
+{
+    if (found->check != CASPARIAN_ROW_ABSENT)
+        return MCP_OK;
+    if (row->row >= 0 && !found->has_row_ids)
+        return mcp_error_set(err, MCP_E_STOPPED,
+                             "no such row: the output '%.63s' has no __cf_row_id; leave --row out",
+                             row->output);
+    if (row->row < 0)
+        return mcp_error_set(err, MCP_E_STOPPED,
+                             "no such row: the output '%.63s' has %" PRId64
+                             " rows, and none of job %.20s and this source",
+                             row->output, found->rows, row->job);
+    return mcp_error_set(
+        err, MCP_E_STOPPED,
+        "no such row: the output '%.63s' has %" PRId64 " rows, %" PRId64
+        " of job %.20s and this source, and none of these with __cf_row_id %" PRId64,
+        row->output, found->rows, found->source_rows, row->job, row->row);
 }
 
 static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *err)
@@ -433,6 +460,8 @@ static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *e
         return st;
     st = casparian_lineage_find(&found, fd, &row, app->arena, err);
     close(fd);
+    if (st == MCP_OK)
+        st = check_row(&found, &row, err);
     if (st != MCP_OK)
         return st;
     casparian_shell_answer_begin(&out);

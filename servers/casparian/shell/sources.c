@@ -241,7 +241,7 @@ static mcp_status sync_source(search *self, const casparian_source *source, mcp_
         st = casparian_sync_begin(&sync, self->app->store, source->id, !self->is_scan, err);
     if (st == MCP_OK)
         st = register_files(self, source, sync, globs, err);
-    st = casparian_sync_end(sync, st, NULL, err);
+    st = casparian_sync_end(sync, st, err);
     for (size_t i = 0; globs && i < source->rule_count; i++)
         casparian_glob_free(globs[i]);
     return st;

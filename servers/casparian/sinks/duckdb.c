@@ -1,5 +1,5 @@
 /*
- * duckdb.c - one transaction into a DuckDB file.
+ * duckdb.c - one transaction into a DuckDB file; counting rows of outputs.
  *
  * The marker is a table that the same transaction makes. If it is there after a crash, so are the
  * rows; it is dropped when something else says so, the manifest of the job.
@@ -8,19 +8,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "columns/engine.h"
 #include "guard/paths.h"
+#include "mcp/alloc.h"
 #include "mcp/buf.h"
 #include "mcp/clock.h"
 
 #define SQL_MAX ((size_t)64 << 10)
-#define OPEN_WAIT_MS 20000 /* for readers to close the file */
+#define HEADER_MAX ((size_t)1 << 20) /* of a CSV file */
+#define OPEN_WAIT_MS 20000           /* for readers to close the file */
 #define OPEN_PAUSE_MS 50
 
 mcp_status casparian_duckdb_check(mcp_error *err)
@@ -45,9 +49,10 @@ static void put_quoted(mcp_buf *sql, char quote, const char *text)
     mcp_buf_putc(sql, quote);
 }
 
-/* Run the statement in `sql`, and empty it. @param number receives the result's only value; may be
- * NULL */
-static mcp_status run(struct engine *engine, mcp_buf *sql, int64_t *number, mcp_error *err)
+/* Run the statement in `sql`, and empty it. @param numbers receives the first values of the
+ * result's only row, which are of BIGINT */
+static mcp_status run_for(struct engine *engine, mcp_buf *sql, int64_t *numbers, size_t count,
+                          mcp_error *err)
 {
     duckdb_result result;
     mcp_status st = sql->status;
@@ -58,14 +63,20 @@ static mcp_status run(struct engine *engine, mcp_buf *sql, int64_t *number, mcp_
     mcp_buf_reset(sql);
     if (st != MCP_OK)
         return st;
-    duckdb_data_chunk chunk = number ? engine->api->fetch_chunk(result) : NULL;
-    if (chunk) {
-        *number = *(const int64_t *)engine->api->vector_get_data(
-            engine->api->data_chunk_get_vector(chunk, 0));
+    duckdb_data_chunk chunk = count > 0 ? engine->api->fetch_chunk(result) : NULL;
+    for (size_t i = 0; chunk && i < count; i++)
+        numbers[i] = *(const int64_t *)engine->api->vector_get_data(
+            engine->api->data_chunk_get_vector(chunk, i));
+    if (chunk)
         engine->api->destroy_data_chunk(&chunk);
-    }
     engine->api->destroy_result(&result);
     return MCP_OK;
+}
+
+/* @param number receives the result's only value; may be NULL */
+static mcp_status run(struct engine *engine, mcp_buf *sql, int64_t *number, mcp_error *err)
+{
+    return run_for(engine, sql, number, number ? 1 : 0, err);
 }
 
 static mcp_status run_text(struct engine *engine, mcp_buf *sql, const char *text, mcp_error *err)
@@ -333,4 +344,135 @@ mcp_status casparian_duckdb_count(int64_t *out, const duckdb_file *file, const c
     mcp_buf_clear(&sql);
     engine_close(&engine);
     return st;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The delimiter of a CSV file of ours: it stands between two columns of lineage. @return '\0': the
+ * file has no header */
+static char delimiter_of(int fd)
+{
+    static const char before[] = "_cf_source_hash", after[] = "_cf_job_id";
+    char *head = mcp_alloc(HEADER_MAX + 1);
+    ssize_t length = head ? pread(fd, head, HEADER_MAX, 0) : 0;
+    char found = '\0';
+
+    if (length > 0) {
+        head[length] = '\0';
+        head[strcspn(head, "\n")] = '\0';
+        const char *at = strstr(head, before);
+        if (at && at[sizeof before - 1] &&
+            strncmp(at + sizeof before, after, sizeof after - 1) == 0)
+            found = at[sizeof before - 1];
+    }
+    free(head);
+    return found;
+}
+
+static mcp_status put_file(mcp_buf *from, const char *name, int fd, mcp_error *err)
+{
+    const char *ending = strrchr(name, '.');
+    char delimiter[2] = { '\0', '\0' };
+
+    if (!ending || strcmp(ending, ".csv") != 0) {
+        mcp_buf_printf(from, "read_parquet('/proc/self/fd/%d', hive_partitioning = false)", fd);
+        return MCP_OK;
+    }
+    delimiter[0] = delimiter_of(fd);
+    if (delimiter[0] == '\0')
+        return mcp_error_set(err, MCP_E_UNSUPPORTED, "'%.100s' has no header", name);
+    mcp_buf_printf(from, "read_csv('/proc/self/fd/%d', delim = ", fd);
+    put_quoted(from, '\'', delimiter);
+    mcp_buf_puts(from, ", quote = '\"', escape = '\"', new_line = '\\n', header = true, "
+                       "max_line_size = 8388608, buffer_size = 16777216, all_varchar = true)");
+    return MCP_OK;
+}
+
+/* The column that has the row's place in its source: quarantine has its own. NULL: none. */
+static mcp_status find_row_column(const char **out, struct engine *engine, mcp_buf *sql,
+                                  const char *from, mcp_error *err)
+{
+    int64_t found = 0;
+
+    mcp_buf_printf(sql,
+                   "SELECT CAST(coalesce(max(CASE column_name WHEN '_source_row' THEN 2 WHEN "
+                   "'__cf_row_id' THEN 1 ELSE 0 END), 0) AS BIGINT) FROM (DESCRIBE SELECT * FROM "
+                   "%s)",
+                   from);
+    mcp_status st = run(engine, sql, &found, err);
+    *out = found == 2 ? "_source_row" : found == 1 ? "\"__cf_row_id\"" : NULL;
+    return st;
+}
+
+static mcp_status count_rows(duckdb_counts *out, struct engine *engine, const char *from,
+                             const duckdb_rows *what, mcp_error *err)
+{
+    const char *column = NULL;
+    int64_t numbers[3] = { 0 };
+    mcp_buf sql;
+
+    mcp_buf_init(&sql, SQL_MAX);
+    mcp_status st = find_row_column(&column, engine, &sql, from, err);
+    mcp_buf_puts(&sql, "SELECT count(*), count(*) FILTER (is_its), count(*) FILTER (is_its AND ");
+    if (column)
+        mcp_buf_printf(&sql, "TRY_CAST(%s AS BIGINT) = %" PRId64, column, what->row);
+    else
+        mcp_buf_puts(&sql, "false");
+    mcp_buf_puts(&sql, ") FROM (SELECT *, _cf_job_id = ");
+    put_quoted(&sql, '\'', what->job);
+    mcp_buf_puts(&sql, " AND _cf_source_hash = ");
+    put_quoted(&sql, '\'', what->source_hash);
+    mcp_buf_printf(&sql, " AS is_its FROM %s)", from);
+    if (st == MCP_OK)
+        st = run_for(engine, &sql, numbers, 3, err);
+    mcp_buf_clear(&sql);
+    if (st == MCP_OK)
+        *out = (duckdb_counts){ numbers[0], numbers[1], numbers[2], column != NULL };
+    return st;
+}
+
+/* Rows of a table of a database. */
+static mcp_status count_in_table(duckdb_counts *out, const duckdb_rows *what, mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    mcp_buf from;
+    mcp_status st = open_file(&engine, &what->file, true, err);
+
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&from, SQL_MAX);
+    put_quoted(&from, '"', what->table);
+    st = from.status == MCP_OK ? count_rows(out, &engine, from.data, what, err) : from.status;
+    mcp_buf_clear(&from);
+    engine_close(&engine);
+    return st;
+}
+
+static mcp_status count_in_file(duckdb_counts *out, const duckdb_rows *what, mcp_error *err)
+{
+    struct engine engine = { .api = NULL };
+    mcp_buf from;
+    int fd = -1;
+    mcp_status st = guard_open_file(&fd, what->file.dir_fd, what->file.name, err);
+
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&from, SQL_MAX);
+    st = put_file(&from, what->file.name, fd, err);
+    if (st == MCP_OK)
+        st = from.status == MCP_OK ? engine_open(&engine, err) : from.status;
+    if (st == MCP_OK)
+        st = count_rows(out, &engine, from.data, what, err);
+    engine_close(&engine);
+    mcp_buf_clear(&from);
+    close(fd);
+    return st;
+}
+
+mcp_status casparian_duckdb_rows(duckdb_counts *out, const duckdb_rows *what, mcp_error *err)
+{
+    if (strchr(what->file.name, '/'))
+        return mcp_error_set(err, MCP_E_DENIED, "'%.100s' is no name in the folder",
+                             what->file.name);
+    return what->table ? count_in_table(out, what, err) : count_in_file(out, what, err);
 }

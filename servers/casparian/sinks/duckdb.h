@@ -1,5 +1,6 @@
 /*
- * duckdb.h - rows that were staged as Parquet into the tables of a DuckDB file, in one transaction.
+ * duckdb.h - rows that were staged as Parquet into the tables of a DuckDB file, in one transaction;
+ * and how many rows of an output have a given lineage.
  *
  * The file is open for the commit only: while it is, no other process can read it.
  */
@@ -52,5 +53,25 @@ mcp_status casparian_duckdb_unmark(const duckdb_file *file, const char *marker, 
  * opened for reading only. As casparian_duckdb_load. */
 mcp_status casparian_duckdb_count(int64_t *out, const duckdb_file *file, const char *table,
                                   const char *job, mcp_error *err);
+
+/* Rows of an output, by their columns of lineage. */
+typedef struct duckdb_rows {
+    duckdb_file file;  /* a database, or a Parquet or CSV file of a sink */
+    const char *table; /* of the database; NULL: the file is none */
+    const char *job;
+    const char *source_hash;
+    int64_t row; /* as __cf_row_id has it, or in quarantine _source_row */
+} duckdb_rows;
+
+typedef struct duckdb_counts {
+    int64_t all;
+    int64_t of_source; /* of that job and source */
+    int64_t of_row;    /* of these those with that row */
+    bool has_rows;     /* the output has the column that `row` is of */
+} duckdb_counts;
+
+/* Count them. MCP_E_NOT_FOUND: the file is gone; MCP_E_UNSUPPORTED: a CSV file without a header, or
+ * DuckDB is missing; MCP_E_PARAMS: it is no output of ours; else as casparian_duckdb_load. */
+mcp_status casparian_duckdb_rows(duckdb_counts *out, const duckdb_rows *what, mcp_error *err);
 
 #endif

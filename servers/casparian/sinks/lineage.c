@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "sinks/duckdb.h"
+
 #define MANIFEST_ROOM ((size_t)1 << 30) /* of a manifest's JSON, while it is read */
 
 static const mcp_json *output_of(const mcp_json *manifest, const char *name)
@@ -95,6 +97,30 @@ static mcp_status take_manifest(casparian_lineage *out, const casparian_manifest
     return take_paths(out, mcp_json_get(manifest->json, "inputs"), row->source_hash, arena, err);
 }
 
+/* Look for the row in the output itself. An output that cannot be read says nothing. */
+static mcp_status check_row(casparian_lineage *out, int dir_fd, const casparian_lineage_row *row,
+                            mcp_arena *arena, mcp_error *err)
+{
+    const duckdb_rows what = {
+        { dir_fd, out->file ? out->file : "" }, out->table, row->job, row->source_hash, row->row
+    };
+    mcp_error why = MCP_ERROR_INIT;
+    duckdb_counts counts = { 0 };
+
+    if (casparian_duckdb_rows(&counts, &what, &why) != MCP_OK) {
+        out->unchecked = mcp_arena_strdup(arena, why.message);
+        return out->unchecked
+                   ? MCP_OK
+                   : mcp_error_set(err, MCP_E_NOMEM, "no memory for the origin of a row");
+    }
+    bool is_there = row->row >= 0 ? counts.of_row > 0 : counts.of_source > 0;
+    out->check = is_there ? CASPARIAN_ROW_FOUND : CASPARIAN_ROW_ABSENT;
+    out->rows = counts.all;
+    out->source_rows = counts.of_source;
+    out->has_row_ids = counts.has_rows;
+    return MCP_OK;
+}
+
 mcp_status casparian_lineage_find(casparian_lineage *out, int dir_fd,
                                   const casparian_lineage_row *row, mcp_arena *arena,
                                   mcp_error *err)
@@ -108,6 +134,8 @@ mcp_status casparian_lineage_find(casparian_lineage *out, int dir_fd,
     if (st == MCP_OK)
         st = take_manifest(&made, &manifest, row, arena, err);
     mcp_arena_free(room);
+    if (st == MCP_OK)
+        st = check_row(&made, dir_fd, row, arena, err);
     if (st == MCP_OK)
         *out = made;
     return st;

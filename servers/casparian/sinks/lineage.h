@@ -16,6 +16,13 @@ typedef struct casparian_lineage_row {
     int64_t row;             /* __cf_row_id; negative: the output has none */
 } casparian_lineage_row;
 
+/** Whether the output has the row. */
+typedef enum casparian_row_check {
+    CASPARIAN_ROW_UNCHECKED, /* it cannot be read: see `unchecked` */
+    CASPARIAN_ROW_FOUND,
+    CASPARIAN_ROW_ABSENT,
+} casparian_row_check;
+
 /** Where it comes from. Strings are the arena's; NULL where the manifest says nothing. */
 typedef struct casparian_lineage {
     const char *manifest, *manifest_sha256; /* the file "42.manifest.json" */
@@ -28,6 +35,10 @@ typedef struct casparian_lineage {
     const char *plugin, *version, *artifact_hash, *signer;
     const char *approval_id, *decided_by, *decided_at, *snapshot_sha256;
     bool is_signed; /* and the signature is right */
+    casparian_row_check check;
+    const char *unchecked;     /* why */
+    int64_t rows, source_rows; /* of the output, and of them those of the job and source */
+    bool has_row_ids;          /* the output has __cf_row_id */
 } casparian_lineage;
 
 /**

@@ -22,9 +22,11 @@ typedef struct entry {
 } entry;
 
 struct portarium_exposures {
-    pthread_mutex_t reading; /* of the plane; held while news are read from it */
-    portarium_plane *plane;  /* NULL: it follows none */
-    pthread_mutex_t lock;    /* of the entries */
+    pthread_mutex_t reading;       /* of the plane; held while news are read from it */
+    portarium_plane *plane;        /* NULL: it follows none */
+    void (*on_change)(void *data); /* under `reading`, as the next; NULL: nobody listens */
+    void *change_data;
+    pthread_mutex_t lock; /* of the entries */
     entry *buckets[BUCKETS];
 };
 
@@ -217,6 +219,15 @@ void portarium_exposures_unfollow(portarium_exposures *self)
     pthread_mutex_unlock(&self->reading);
 }
 
+void portarium_exposures_listen(portarium_exposures *self, void (*on_change)(void *data),
+                                void *data)
+{
+    pthread_mutex_lock(&self->reading);
+    self->on_change = on_change;
+    self->change_data = data;
+    pthread_mutex_unlock(&self->reading);
+}
+
 void portarium_exposures_on_policies(const char *workspace, void *data)
 {
     portarium_exposures *self = data;
@@ -224,6 +235,8 @@ void portarium_exposures_on_policies(const char *workspace, void *data)
     pthread_mutex_lock(&self->reading);
     if (self->plane)
         (void)read_again(self, workspace, &err); /* the copy stays as it is */
+    if (self->plane && self->on_change)
+        self->on_change(self->change_data);
     pthread_mutex_unlock(&self->reading);
 }
 

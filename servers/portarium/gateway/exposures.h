@@ -28,6 +28,11 @@ mcp_status portarium_exposures_follow(portarium_exposures *self, portarium_plane
  *  NULL is fine. */
 void portarium_exposures_unfollow(portarium_exposures *self);
 
+/** Call `on_change` after each copy of changed policies was read, of whatever workspace; NULL: no
+ *  longer, and no call of it is under way when this returns. */
+void portarium_exposures_listen(portarium_exposures *self, void (*on_change)(void *data),
+                                void *data);
+
 /** Policies of the workspace were changed: `on_policies` of the plane. `data` is the exposures. */
 void portarium_exposures_on_policies(const char *workspace, void *data);
 

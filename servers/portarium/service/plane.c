@@ -10,6 +10,7 @@
 #include "engine/control/manual.h"
 #include "engine/engine.h"
 #include "engine/gates/approval.h"
+#include "engine/gates/propose.h"
 #include "engine/timers.h"
 #include "engine/work.h"
 #include "keys/canonical.h"
@@ -279,6 +280,7 @@ static void on_news(const char *workspace, bool of_policies, void *data)
 static const portarium_timer_kind timer_kinds[] = {
     { PORTARIUM_APPROVAL_TIMER, portarium_approval_tick },
     { PORTARIUM_TASK_TIMER, portarium_manual_tick },
+    { PORTARIUM_OUTPUT_TIMER, portarium_execution_forget },
     { 0 },
 };
 

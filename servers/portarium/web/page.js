@@ -73,10 +73,13 @@ function drawList() {
     const rows = items.map((item) => h('a', {
         class: 'row', href: `#/${place.name}/${encodeURIComponent(place.key(item))}`, 'aria-current': place.key(item) === chosen ? 'true' : null,
     }, place.row(item)));
-    const head = place.head ? place.head() : null;
-    byId('list').replaceChildren(...[head, ...rows, rows.length ? null : h('p', { class: 'empty' }, place.empty)].filter(Boolean));
-    byId('list').setAttribute('aria-label', place.title);
-    byId('list').querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+    const head = place.head ? place.head() : null, list = byId('list');
+    const drawn = [head, ...rows, rows.length ? null : h('p', { class: 'empty' }, place.empty)].filter(Boolean);
+    /* A row that is drawn again between the press and the release of a button loses the click. */
+    if (drawn.length !== list.childElementCount || drawn.some((node, i) => !node.isEqualNode(list.children[i])))
+        list.replaceChildren(...drawn);
+    list.setAttribute('aria-label', place.title);
+    list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
 }
 
 async function drawDetail(mine) {
@@ -124,7 +127,12 @@ function route() {
     if (!api)
         return;
     const [, name, id] = /^#\/([^/]*)\/?(.*)$/.exec(location.hash) ?? [];
-    place = places.find((one) => one.name === name) ?? places[0];
+    const next = places.find((one) => one.name === name) ?? places[0];
+    if (next !== place) { /* the rows of the place that is left lead back to it */
+        byId('list').replaceChildren();
+        byId('detail').replaceChildren();
+    }
+    place = next;
     chosen = id ? decodeURIComponent(id) : null;
     items = [];
     drawPlaces();

@@ -1,7 +1,7 @@
 /*
  * portarium-history.mjs - checks what a control plane says has happened: that its events are
- * dense, that runs, actions and approvals went only the ways that are allowed, and that its
- * evidence is one chain. It knows nothing of how the plane stores or does things.
+ * dense, that runs, actions, approvals and tasks of people went only the ways that are allowed, and
+ * that its evidence is one chain. It knows nothing of how the plane stores or does things.
  */
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
@@ -30,6 +30,13 @@ const APPROVAL = {
     Approved: {}, Denied: {}, Expired: {},
 };
 
+const TASK = {
+    none: { HumanTaskCreated: 'open' },
+    open: { HumanTaskAssigned: 'open', HumanTaskEscalated: 'escalated', HumanTaskCompleted: 'end' },
+    escalated: { HumanTaskAssigned: 'open', HumanTaskCompleted: 'end' },
+    end: {},
+};
+
 /** Follow one subject. @return the state after `type` */
 function follow(table, states, id, type, seq) {
     const from = states.get(id) ?? 'none';
@@ -47,7 +54,7 @@ function follow(table, states, id, type, seq) {
  * @param approvals { id, status }, as they are stored
  */
 export function checkHistory({ events, runs, approvals }) {
-    const ofRuns = new Map(), ofActions = new Map(), ofApprovals = new Map(), ends = new Map();
+    const ofRuns = new Map(), ofActions = new Map(), ofApprovals = new Map(), ofTasks = new Map(), ends = new Map();
     for (const [i, { seq, type, aggregate, runId, actionId, payload }] of events.entries()) {
         assert.equal(seq, i + 1, `event ${seq} is in place ${i + 1}`);
         if (type.startsWith('Run')) {
@@ -62,6 +69,8 @@ export function checkHistory({ events, runs, approvals }) {
                 ofActions.set(id, 'unknown');
         } else if (APPROVAL.open[type] || type === 'ApprovalRequested') {
             follow(APPROVAL, ofApprovals, aggregate, type, seq);
+        } else if (type.startsWith('HumanTask')) {
+            follow(TASK, ofTasks, aggregate, type, seq);
         }
     }
     for (const { id, status } of runs)

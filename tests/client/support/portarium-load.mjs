@@ -1,6 +1,6 @@
 /*
  * portarium-load.mjs - a workspace with mixed workflows, a server on a database of one's own, and
- * people who start, decide, resolve and cancel until the load ends.
+ * people and agents who start, decide, work, resolve and cancel until the load ends.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -10,9 +10,13 @@ import path from 'node:path';
 
 import { folder, kill, root, until } from '../universe.mjs';
 import { checkChain, checkHistory } from './portarium-history.mjs';
+import { Sink } from './portarium-sink.mjs';
+import { Agent, Person } from './portarium-workers.mjs';
 
 const program = path.join(process.env.CAUSEWAY_BIN ?? path.join(root, 'build', 'bin'), 'portarium');
 const ROLES = { otto: 'operator', ada: 'approver', bea: 'approver', root: 'admin', audrey: 'auditor' };
+const ENDS = new Set(['RunSucceeded', 'RunFailed', 'RunCancelled']); /* events */
+const AGENTS = ['ag-1', 'ag-2'];
 export const LEASE_MS = 3000;
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -31,16 +35,25 @@ const WORKFLOWS = [
     workflow('wf-blind', [blind(1)]),
     workflow('wf-graph', [once_(1), blind(2, { dependsOn: [] }), action(3, 'control:wait', { dependsOn: ['a1', 'a2'], input: { durationMs: 10 } }), once_(4, { dependsOn: ['a3'] })]),
     workflow('wf-gate', [once_(1, { executionTierOverride: 'HumanApprove' }), action(2, 'control:noop')]),
+    workflow('wf-pull', [
+        action(1, 'agent:task', { portFamily: 'ItsmItOps', input: { n: '${parameters.n}' }, retry: { maxAttempts: 10, initialBackoffMs: 5, maxBackoffMs: 20 } }),
+        action(2, 'control:noop', { input: '${actions.a1.output}' }),
+    ]),
+    workflow('wf-manual', [action(1, 'control:noop', { executionTierOverride: 'ManualOnly', timeoutMs: 50 }), once_(2)]),
     workflow('wf-cancel', [action(1, 'control:wait', { input: { durationMs: 600_000 } })]),
 ];
 
-/** An adapter that asks the sink; `binding.idempotent` is its promise to know keys again. */
-const adapter = (family, operation, url, idempotent) => ({
+/** An adapter; `idempotent` in its binding is a promise to know keys again. */
+const adapter = (family, operation, binding) => ({
     schemaVersion: 1, adapterId: `ad-${family}`, workspaceId: 'ws-1', providerSlug: 'sink', portFamily: family, enabled: true,
     capabilityMatrix: [{ operation, requiresAuth: false }],
     executionPolicy: { tenantIsolationMode: 'PerTenantWorker', egressAllowlist: ['127.0.0.0/8'], credentialScope: 'capabilityMatrix', sandboxVerified: true, sandboxAvailable: true },
-    binding: { kind: 'http', url, idempotent },
+    binding,
 });
+const MACHINE = {
+    machineId: 'm-1', endpointUrl: 'https://m.example.com', active: true, displayName: 'm-1', capabilities: ['agent:task'],
+    executionPolicy: { isolationMode: 'PerTenantWorker', egressAllowlist: [], workloadIdentity: 'Required' }, authConfig: { kind: 'bearer', secretRef: 'M' },
+};
 
 function run(...args) {
     const done = spawnSync(program, args, { encoding: 'utf8', timeout: 120_000 });
@@ -62,12 +75,16 @@ export class Plane {
         run('admin', 'apply', file, '--db', db.url);
         Object.assign(this, { db, sink, dir, tokens: {} });
         for (const [who, role] of Object.entries(ROLES))
-            this.tokens[who] = run('tokens', 'create', '--db', db.url, '--workspace', 'ws-1', '--subject', who, '--roles', role);
+            this.makeToken(who, role);
+    }
+
+    makeToken(who, role, ...more) {
+        this.tokens[who] = run('tokens', 'create', '--db', this.db.url, '--workspace', 'ws-1', '--subject', who, '--roles', role, ...more);
     }
 
     /** Start it; `fault` is POINT:COUNT. */
     async start(fault) {
-        const child = spawn(program, ['serve', '--port', '0', '--db', this.db.url, '--log-level', 'warning', '--evidence-key', path.join(this.dir, 'key')],
+        const child = spawn(program, ['serve', '--port', '0', '--db', this.db.url, '--log-level', 'warning', '--evidence-key', path.join(this.dir, 'key'), '--key-file', path.join(this.dir, 'seal'), '--webhook-host', 'localhost'],
             { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, CAUSEWAY_LEASE_MS: String(LEASE_MS), ...(fault ? { CAUSEWAY_FAULT: fault } : {}) } });
         const server = { child, base: null, log: '', gone: once(child, 'exit') };
         servers.push(server);
@@ -89,18 +106,34 @@ export class Plane {
             headers: { Authorization: `Bearer ${this.tokens[who]}`, ...(body ? { 'Content-Type': 'application/json' } : {}), ...headers },
         });
         const text = await answer.text();
-        return { status: answer.status, json: /json/.test(answer.headers.get('content-type') ?? '') && text ? JSON.parse(text) : null };
+        return { status: answer.status, retryAfter: answer.headers.get('retry-after'), json: /json/.test(answer.headers.get('content-type') ?? '') && text ? JSON.parse(text) : null };
     }
 
-    /** What the workspace needs besides workflows: adapters, and two approvers for each gate. */
-    async prepare(server) {
-        for (const one of [adapter('MonitoringIncident', 'incident:write', `http://127.0.0.1:${this.sink.port}/once`, true), adapter('ComplianceGrc', 'risk:write', `http://127.0.0.1:${this.sink.port}/blind`, false)]) {
-            const { status, json } = await this.ask(server, 'root', 'POST', '/adapter-registrations', one);
-            assert.equal(status, 201, JSON.stringify(json));
-        }
-        const { status, json } = await this.ask(server, 'root', 'POST', '/policies',
-            { policyId: 'two', name: 'two', sodConstraints: [{ kind: 'DistinctApprovers', minimumApprovers: 2 }] });
+    async create(server, where, body) {
+        const { status, json } = await this.ask(server, 'root', 'POST', where, body);
         assert.equal(status, 201, JSON.stringify(json));
+        return json;
+    }
+
+    /** What the workspace needs besides workflows: adapters, agents, two approvers for each gate,
+     *  and a webhook for the ends of runs. */
+    async prepare(server) {
+        const at = `http://127.0.0.1:${this.sink.port}`;
+        for (const one of [
+            adapter('MonitoringIncident', 'incident:write', { kind: 'http', url: `${at}/once`, idempotent: true }),
+            adapter('ComplianceGrc', 'risk:write', { kind: 'http', url: `${at}/blind`, idempotent: false }),
+            adapter('ItsmItOps', 'agent:task', { kind: 'pull', idempotent: true }),
+        ])
+            await this.create(server, '/adapter-registrations', one);
+        await this.create(server, '/policies', { policyId: 'two', name: 'two', sodConstraints: [{ kind: 'DistinctApprovers', minimumApprovers: 2 }] });
+        await this.create(server, '/machines', MACHINE);
+        for (const agentId of AGENTS) {
+            await this.create(server, '/agents', { schemaVersion: 1, agentId, machineId: 'm-1', displayName: agentId, policyTier: 'HumanApprove' });
+            this.makeToken(agentId, 'operator', '--agent', agentId, '--owner', 'otto');
+        }
+        const { secret } = await this.create(server, '/webhooks', { url: 'https://localhost/hook', types: [...ENDS] });
+        this.sink.secret = secret;
+        this.db.sql(`UPDATE webhooks SET json = replace(json, 'https://localhost', 'http://localhost:${this.sink.port}')`);
     }
 
     close() {
@@ -108,7 +141,23 @@ export class Plane {
     }
 }
 
+/** A database, a sink and a workspace, which go with the test. */
+export async function begin(context, makeDatabase) {
+    const db = makeDatabase(), sink = await Sink.open();
+    let plane;
+    context.after(async () => {
+        await killAll();
+        sink.close();
+        plane?.close();
+        db.close();
+    });
+    plane = new Plane(db, sink);
+    return { db, sink, plane };
+}
+
 /* ---- the load -------------------------------------------------------------------------------- */
+
+export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 /** People at work; what was acknowledged to them is kept. `server()` is whom they ask now. */
 export class Load {
@@ -116,11 +165,15 @@ export class Load {
     cancelled = new Set();
     decisions = [];      /* [approval, who, decision] */
     unanswered = [];     /* [n, body] */
+    refusals = [];       /* of starts: { status, retryAfter, json } */
     checkpoints = 0;
     number = 0;
 
     constructor(plane, server) {
         Object.assign(this, { plane, server });
+        this.agents = AGENTS.map((id) => new Agent(plane, id));
+        this.persons = ['ada', 'bea'].map((id) => new Person(plane, id));
+        this.workers = [...this.agents, ...this.persons];
     }
 
     begin(writers = 6) {
@@ -128,6 +181,7 @@ export class Load {
         this.people = [
             ...Array.from({ length: writers }, () => this.repeat(() => this.write())),
             this.repeat(() => this.decide('ada')), this.repeat(() => this.decide('bea')), this.repeat(() => this.certify()),
+            ...this.workers.map((worker, i) => this.repeat(() => worker.work(this.server(i)))),
         ];
     }
 
@@ -136,11 +190,32 @@ export class Load {
         await Promise.all(this.people);
     }
 
+    /** Wait for answers that are not there yet. */
+    async more(count = 15) {
+        const enough = this.started.size + count;
+        await until(() => this.started.size >= enough, 'answers');
+    }
+
+    /** End the load, see that all is well, end the server. A refusal says when to come again. */
+    async finish(server, what) {
+        await this.end();
+        for (const { status, retryAfter, json } of this.refusals) {
+            assert.equal(status, 503, JSON.stringify(json));
+            assert.match(json.type, /service-unavailable$/);
+            assert.ok(json.retryAfterSeconds >= 1);
+            assert.equal(retryAfter, String(json.retryAfterSeconds));
+        }
+        await this.settle(server);
+        console.log(`# ${what}: ${this.refusals.length} refused ${JSON.stringify(await this.verify(server))}`);
+        server.child.kill('SIGTERM');
+        assert.deepEqual(await server.gone, [0, null], server.log);
+    }
+
     /** A request that fails is not the end: the server was killed. */
     async repeat(work) {
         while (!this.over) {
             await work().catch((error) => { if (error instanceof assert.AssertionError) throw error; });
-            await new Promise((resolve) => { setTimeout(resolve, 5); });
+            await pause(5);
         }
     }
 
@@ -153,6 +228,9 @@ export class Load {
         const answer = await this.plane.ask(this.server(n), 'otto', 'POST', '/runs', body, { 'Idempotency-Key': `key-${n}` }).catch(() => null);
         if (answer?.status !== 201) {
             this.unanswered.push([n, body]);
+            if (answer)
+                this.refusals.push(answer);
+            await pause(100); /* who is refused does not ask again at once */
             return;
         }
         const id = answer.json.runId;
@@ -167,8 +245,9 @@ export class Load {
 
     /** Start again what was not answered, each with its key. */
     async resend() {
-        for (const [n, body] of this.unanswered.splice(0))
-            await this.send(n, body);
+        const again = this.unanswered.splice(0);
+        while (again.length > 0)
+            await Promise.all(again.splice(0, 8).map(([n, body]) => this.send(n, body)));
     }
 
     async decide(who) {
@@ -215,9 +294,11 @@ export class Load {
         await until(async () => {
             await this.decide('ada');
             await this.decide('bea');
+            for (const worker of this.workers)
+                await worker.work(server);
             await this.resolve(server);
             return this.open() === 0;
-        }, 'all runs to end').catch((error) => {
+        }, 'all runs to end', 60_000 + 100 * this.open()).catch((error) => {
             const left = this.plane.db.sql("SELECT json FROM runs WHERE status NOT IN ('Succeeded', 'Failed', 'Cancelled') AND workflow_id <> 'wf-cancel' LIMIT 3");
             throw new Error(`${error.message}: ${JSON.stringify(left)} ${server.log.slice(-2000)}`);
         });
@@ -225,10 +306,13 @@ export class Load {
 
     /* ---- what is true at the end ------------------------------------------------------------- */
 
+    /** All rows of a table, in the order of its first column, which is unique. */
     rows(columns, table) {
-        const rows = [];
-        for (let page; page === undefined || page.length > 0; rows.push(...page))
-            page = this.plane.db.sql(`SELECT ${columns} FROM ${table} ORDER BY 1 LIMIT 500 OFFSET ${rows.length}`);
+        const rows = [], key = columns.split(',')[0];
+        for (let page; page === undefined || page.length > 0; rows.push(...page)) {
+            const after = page ? `AND ${key} > '${page.at(-1)[key]}'` : '';
+            page = this.plane.db.sql(`SELECT ${columns} FROM ${table} WHERE workspace = 'ws-1' ${after} ORDER BY ${key} LIMIT 500`);
+        }
         return rows;
     }
 
@@ -240,14 +324,37 @@ export class Load {
         const entries = this.rows('seq, json', 'evidence').map((row) => JSON.parse(row.json));
         checkChain(entries);
         const events = this.rows('seq, type, aggregate, run_id, json', 'outbox').map((row) => {
-            const { actionid, actionId, data, payload } = JSON.parse(row.json);
-            return { seq: Number(row.seq), type: row.type, aggregate: row.aggregate, runId: row.run_id, actionId: actionid ?? actionId ?? data?.actionId, payload: payload ?? data?.payload };
+            const { id, actionid, actionId, data, payload } = JSON.parse(row.json);
+            return { id, seq: Number(row.seq), type: row.type, aggregate: row.aggregate, runId: row.run_id, actionId: actionid ?? actionId ?? data?.actionId, payload: payload ?? data?.payload };
         });
         const runs = this.rows('id, status, workflow_id, json', 'runs'), approvals = this.rows('id, status, json', 'approvals');
         checkHistory({ events, runs, approvals });
         this.checkAcknowledged(runs, approvals);
+        this.checkWork(runs);
+        await this.checkDelivered(events);
         const doubled = this.checkEffects(runs);
-        return { runs: runs.length, acknowledged: this.started.size + this.cancelled.size + this.decisions.length, entries: entries.length, effects: this.plane.sink.requests.size, doubled, checkpoints: this.checkpoints };
+        const work = this.workers.map(({ completed }) => completed.length).reduce((a, b) => a + b);
+        return {
+            runs: runs.length, acknowledged: this.started.size + this.cancelled.size + this.decisions.length + work, work, entries: entries.length,
+            effects: this.plane.sink.requests.size, doubled, checkpoints: this.checkpoints, escalated: events.filter(({ type }) => type === 'HumanTaskEscalated').length,
+            delivered: this.plane.sink.events.size,
+        };
+    }
+
+    /** Reports that were acknowledged are those that count, and their runs go on. */
+    checkWork(runs) {
+        const stored = new Map(runs.map((one) => [one.id, one]));
+        for (const [id, lease] of this.agents.flatMap(({ completed }) => completed))
+            assert.equal(JSON.parse(stored.get(id).json).output?.lease, lease, `the report of ${lease} on ${id} is lost`);
+        for (const [task, id] of this.persons.flatMap(({ completed }) => completed))
+            assert.equal(stored.get(id).status, 'Succeeded', `the completion of ${task} is lost`);
+    }
+
+    /** The webhook gets each event that it wants, in order. */
+    async checkDelivered(events) {
+        const { sink } = this.plane, wanted = events.filter(({ type }) => ENDS.has(type)).map(({ id }) => id);
+        await until(() => sink.events.size >= wanted.length, 'the events to be delivered', 60_000 + 50 * wanted.length);
+        assert.deepEqual([...sink.events.keys()], wanted);
     }
 
     checkAcknowledged(runs, approvals) {
@@ -272,7 +379,7 @@ export class Load {
         const doubled = [...sink.requests].filter(([id, count]) => id.startsWith('/blind ') && count > 1);
         assert.deepEqual(doubled, []);
         for (const { id, status, workflow_id: of } of runs) {
-            for (const [path, name] of { 'wf-once': [['/once', 'a1'], ['/once', 'a2']], 'wf-blind': [['/blind', 'a1']], 'wf-graph': [['/once', 'a1'], ['/blind', 'a2'], ['/once', 'a4']], 'wf-gate': [['/once', 'a1']] }[of] ?? [])
+            for (const [path, name] of { 'wf-once': [['/once', 'a1'], ['/once', 'a2']], 'wf-blind': [['/blind', 'a1']], 'wf-graph': [['/once', 'a1'], ['/blind', 'a2'], ['/once', 'a4']], 'wf-gate': [['/once', 'a1']], 'wf-pull': [['/once', 'a1']], 'wf-manual': [['/once', 'a2']] }[of] ?? [])
                 assert.ok(status !== 'Succeeded' || sink.count(path, `${id}:${name}`) > 0, `${name} of ${id} succeeded and was never done`);
             if (of === 'wf-gate' && sink.count('/once', `${id}:a1`) > 0)
                 assert.ok(this.plane.db.sql(`SELECT 1 AS n FROM approvals WHERE run_id = '${id}' AND status IN ('Approved', 'Executing', 'Executed')`).length === 1, `${id} passed its gate without a decision`);

@@ -4,8 +4,10 @@
  *
  *     /once    knows a key again, as a binding that is `idempotent` promises: the effect is done once
  *     /blind   does what it is asked each time
+ *     /hook    takes events, and refuses some of them at first
  */
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 
@@ -14,6 +16,8 @@ export class Sink {
     bodies = new Map();   /* the same to its body */
     held = [];            /* answers that are kept back */
     holds = false;
+    events = new Map();   /* id of an event to its body, in the order of their first arrival */
+    secret = '';          /* of the webhook */
 
     static async open() {
         const sink = new Sink();
@@ -28,6 +32,10 @@ export class Sink {
         let body = '';
         for await (const chunk of request.setEncoding('utf8'))
             body += chunk;
+        if (request.url === '/hook') {
+            this.takeEvent(request, answer, body);
+            return;
+        }
         const id = `${request.url} ${request.headers['idempotency-key']}`;
         const count = (this.requests.get(id) ?? 0) + 1, isOnce = request.url === '/once';
         answer.on('error', () => {}); /* who asked is gone */
@@ -48,6 +56,20 @@ export class Sink {
             this.held.push(done);
         else
             setTimeout(done, Math.random() * 20);
+    }
+
+    takeEvent({ headers }, answer, body) {
+        const id = headers['webhook-id'];
+        const signature = crypto.createHmac('sha256', this.secret).update(`${id}.${headers['webhook-timestamp']}.${body}`).digest('hex');
+        assert.equal(headers['webhook-signature'], `v1=${signature}`);
+        assert.equal(this.events.get(id) ?? body, body, `event ${id} came with two bodies`);
+        answer.on('error', () => {});
+        if (!this.events.has(id) && Math.random() < 0.01) {
+            answer.writeHead(500).end();
+            return;
+        }
+        this.events.set(id, body);
+        answer.writeHead(204).end();
     }
 
     count(path, key) {

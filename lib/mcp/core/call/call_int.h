@@ -146,6 +146,12 @@ typedef struct mcp__input_response {
     struct mcp__input_response *next;
 } mcp__input_response;
 
+/** What a client says about its program, as texts for a log. NULL: nothing. */
+typedef struct mcp__client_names {
+    const char *name;
+    const char *version;
+} mcp__client_names;
+
 /** A call's requests. The worker's while the handler runs, else the loop's. */
 typedef struct mcp__input_requests {
     bool is_allowed;   /* by the method */
@@ -182,10 +188,11 @@ struct mcp_call {
     struct {
         const mcp_json *id; /* string or integer; NULL: a notification */
         const char *method;
-        const mcp_json *params;    /* an object; NULL: none were sent */
-        const mcp_json *meta;      /* params._meta */
-        mcp_revision revision;     /* also its era: see mcp__call_is_stateless */
-        unsigned client_can;       /* enum mcp_client_can */
+        const mcp_json *params; /* an object; NULL: none were sent */
+        const mcp_json *meta;   /* params._meta */
+        mcp_revision revision;  /* also its era: see mcp__call_is_stateless */
+        unsigned client_can;    /* enum mcp_client_can */
+        mcp__client_names client;
         mcp_level log_level;       /* the lowest that the client wants; NONE: no messages */
         const char *name;          /* of the tool or prompt, or the URI; NULL for other methods */
         const mcp_json *arguments; /* an object, perhaps an empty one */

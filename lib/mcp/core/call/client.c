@@ -12,7 +12,10 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "mcp/core/version.h"
+
+#define NAME_MAX_BYTES 127
 
 /* ---- capabilities of the client -------------------------------------------------------------- */
 
@@ -96,6 +99,76 @@ mcp_status mcp_call_require(mcp_call *call, unsigned needed)
     return mcp_error_set(&call->err, MCP_E_CAPABILITY,
                          "%s needs a capability that the client did not declare",
                          mcp_call_name(call));
+}
+
+/* ---- the client's Implementation object ------------------------------------------------------ */
+
+/* Controls, line separators and marks of direction: a name must not move a terminal's cursor, nor
+   change the order of the words around it. */
+static bool is_obeyed_by_terminals(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x61C || point == 0x200E ||
+           point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
+           (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF;
+}
+
+/* A name in the arena's memory; *out is NULL where the client says none. */
+static mcp_status read_name(const char **out, mcp_arena *arena, const mcp_json *text)
+{
+    size_t length = 0, at = 0;
+    const char *given = mcp_json_string(text, &length);
+
+    *out = NULL;
+    length = given ? mcp__utf8_cut(given, length, NAME_MAX_BYTES) : 0;
+    if (length == 0)
+        return MCP_OK;
+    char *name = mcp_arena_alloc(arena, length + 1);
+    if (!name)
+        return MCP_E_NOMEM;
+    *out = name;
+    while (at < length) {
+        uint32_t point = 0;
+        size_t size = mcp__utf8_next(given + at, length - at, &point);
+        if (size == 0 || is_obeyed_by_terminals(point))
+            *name++ = '?';
+        else
+            for (size_t i = 0; i < size; i++)
+                *name++ = given[at + i];
+        at += size > 0 ? size : 1;
+    }
+    *name = '\0';
+    return MCP_OK;
+}
+
+mcp_status mcp__client_names_read(mcp__client_names *out, mcp_arena *arena, const mcp_json *info)
+{
+    mcp_status st = read_name(&out->name, arena, mcp_json_get(info, "name"));
+
+    return st == MCP_OK ? read_name(&out->version, arena, mcp_json_get(info, "version")) : st;
+}
+
+static mcp_status copy_name(const char **out, mcp_arena *arena, const char *name)
+{
+    *out = name ? mcp_arena_strdup(arena, name) : NULL;
+    return name && !*out ? MCP_E_NOMEM : MCP_OK;
+}
+
+mcp_status mcp__client_names_copy(mcp__client_names *out, mcp_arena *arena,
+                                  const mcp__client_names *names)
+{
+    mcp_status st = copy_name(&out->name, arena, names->name);
+
+    return st == MCP_OK ? copy_name(&out->version, arena, names->version) : st;
+}
+
+const char *mcp_call_client_name(const mcp_call *call)
+{
+    return call->request.client.name;
+}
+
+const char *mcp_call_client_version(const mcp_call *call)
+{
+    return call->request.client.version;
 }
 
 /* ---- levels of log messages ------------------------------------------------------------------ */

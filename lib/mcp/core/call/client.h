@@ -2,8 +2,9 @@
  * client.h - what client and server say about themselves: capabilities, levels of log messages,
  * identity; and on whose behalf a call runs.
  *
- * Also of this module: mcp_call_client_can, mcp_call_require, mcp_call_principal, mcp_call_scopes,
- * mcp_call_has_scopes, mcp_call_require_scopes, mcp_level_name and mcp_level_find of mcp/call.h.
+ * Also of this module: mcp_call_client_can, mcp_call_client_name, mcp_call_client_version,
+ * mcp_call_require, mcp_call_principal, mcp_call_scopes, mcp_call_has_scopes,
+ * mcp_call_require_scopes, mcp_level_name and mcp_level_find of mcp/call.h.
  */
 #ifndef MCP_CORE_CALL_CLIENT_H
 #define MCP_CORE_CALL_CLIENT_H
@@ -15,6 +16,18 @@ unsigned mcp__client_read(const mcp_json *declared);
 
 /** Write the members of the ClientCapabilities object that has these bits. */
 void mcp__client_write(mcp_json_writer *writer, unsigned bits);
+
+/**
+ * Read an Implementation object as texts for a log.
+ *
+ * @param info not kept; NULL, or no object: it says nothing
+ * @return MCP_OK; MCP_E_NOMEM
+ */
+mcp_status mcp__client_names_read(mcp__client_names *out, mcp_arena *arena, const mcp_json *info);
+
+/** The same texts in another arena. @return MCP_OK; MCP_E_NOMEM */
+mcp_status mcp__client_names_copy(mcp__client_names *out, mcp_arena *arena,
+                                  const mcp__client_names *names);
 
 /** Write the server's Implementation object as that revision knows it. */
 void mcp__client_write_identity(mcp_json_writer *writer, const mcp_server_options *options,

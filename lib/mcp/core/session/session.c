@@ -82,14 +82,16 @@ mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const
 {
     mcp_arena *arena = mcp_arena_new(CLIENT_MAX * 4); /* the message goes when it is answered */
     const mcp_json *client = mcp__message_copy(arena, params, CLIENT_MAX, NULL);
+    mcp__client_names names = { 0 };
 
-    if (!client) {
+    if (!client ||
+        mcp__client_names_read(&names, arena, mcp_json_get(client, "clientInfo")) != MCP_OK) {
         mcp_arena_free(arena);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
     }
     mcp_arena_free(session->client);
     session->client = arena;
-    session->client_info = mcp_json_get(client, "clientInfo");
+    session->client_names = names;
     session->client_capabilities = mcp_json_get(client, "capabilities");
     session->client_can = mcp__client_read(session->client_capabilities);
     session->log_level = MCP_LEVEL_INFO;

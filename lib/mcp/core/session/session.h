@@ -20,7 +20,7 @@ struct mcp__session {
     bool is_once;          /* for one request: its client is not known by it afterwards */
     bool is_ending;        /* no input will come from the client: no call waits for it */
     mcp_arena *client;     /* pays for the two below; NULL before initialize */
-    const mcp_json *client_info;
+    mcp__client_names client_names;
     const mcp_json *client_capabilities;
     unsigned client_can; /* the same as enum mcp_client_can */
     mcp_level log_level; /* of the lowest message that the client wants */

@@ -432,7 +432,7 @@ static unsigned lists_for(mcp__session *session, const mcp_call *call,
     unsigned changed = 0;
 
     for (; changes && (probe || !visibility); changes = changes->next) {
-        if (!visibility)
+        if (!visibility || changes->is_of_view)
             changed |= changes->lists;
         for (size_t i = 0; visibility && i < changes->count; i++)
             if (visibility->may_know(probe, &changes->features[i]))

@@ -32,6 +32,7 @@ typedef struct mcp__list_change {
     unsigned lists; /* enum mcp__list_kind, where everybody may know of everything */
     const mcp__changed_feature *features; /* where not */
     size_t count;
+    bool is_of_view; /* other features are visible now: `lists` count for everybody */
     struct mcp__list_change
         *next; /* of those that are to be notified, or are just being notified */
     enum {

@@ -238,6 +238,15 @@ void cf__sink_turn_to(cf_sink *sink, cf_output *output, const char *name, const 
     sink->current = output;
 }
 
+/* Past write_out, since a sink that has failed sends nothing more. */
+static void send_no_memory(cf_sink *sink)
+{
+    static const char line[] = "{\"type\":\"error\",\"message\":\"the plugin has no memory for its "
+                               "rows\",\"kind\":\"memory_limit\"}\n";
+
+    sink->write(CF__STREAM_CONTROL, line, sizeof line - 1, sink->write_data);
+}
+
 int cf_finish(cf_sink *sink, int exit_code)
 {
     if (!sink)
@@ -245,6 +254,8 @@ int cf_finish(cf_sink *sink, int exit_code)
     while (sink->outputs)
         cf_output_close(sink->outputs);
     flush(sink);
+    if (sink->status == CF_E_NOMEM)
+        send_no_memory(sink);
     if (sink->status != CF_OK && exit_code == 0)
         exit_code = 1;
     free(sink);

@@ -55,9 +55,12 @@ static mcp_status make_scratch(char *path, size_t size, casparian_store *store, 
     int length = snprintf(path, size, "%s/tmp", casparian_store_home(store));
     if (length < 0 || (size_t)length >= size)
         return mcp_error_set(err, MCP_E_PARAMS, "the path of the home is too long");
-    return mkdir(path, S_IRWXU) == 0 || errno == EEXIST
-               ? MCP_OK
-               : mcp_error_errno(err, errno, "'%s' cannot be made", path);
+    if (mkdir(path, S_IRWXU) == 0 || errno == EEXIST)
+        return MCP_OK;
+    if (errno == ENOENT)
+        return mcp_error_set(err, MCP_E_IO, "the home '%s' was removed: restart the program",
+                             casparian_store_home(store));
+    return mcp_error_errno(err, errno, "'%s' cannot be made", path);
 }
 
 mcp_status casparian_guest_make(casparian_guest **out, casparian_store *store,

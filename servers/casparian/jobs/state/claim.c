@@ -43,7 +43,7 @@ mcp_status casparian_runner_name(char out[CASPARIAN_RUNNER_SIZE], mcp_error *err
     return MCP_OK;
 }
 
-static int64_t lease_ms(const casparian_store *store)
+int64_t casparian_lease_ms(const casparian_store *store)
 {
     int64_t wanted = fault_lease_ms();
     if (wanted == 0)
@@ -119,7 +119,7 @@ static mcp_status start(db_session *session, const casparian_claim *claim, const
 static mcp_status take_queued(casparian_claim *out, size_t *count, casparian_store *store,
                               db_session *session, const char *runner, mcp_error *err)
 {
-    const jobs_holder holder = { .owner = runner, .lease_ms = lease_ms(store) };
+    const jobs_holder holder = { .owner = runner, .lease_ms = casparian_lease_ms(store) };
     int64_t running = 0;
     int64_t now_ms = 0;
     mcp_status st = db_now(session, &now_ms, err);
@@ -156,13 +156,30 @@ mcp_status casparian_claim_take(casparian_claim *out, bool *found, casparian_sto
     return MCP_OK;
 }
 
+/* A lease that lasts longer than any is of a clock that was set back. From now on it lasts as long
+ * as one does: its holder renews it, or has died. */
+static mcp_status shorten_leases(casparian_store *store, db_session *session, mcp_error *err)
+{
+    int64_t now_ms = 0;
+    mcp_status st = db_now(session, &now_ms, err);
+    const db_value until = db_int(now_ms + casparian_lease_ms(store));
+    return st == MCP_OK
+               ? db_run(session, NULL,
+                        "UPDATE cf_api_jobs SET lease_until = $1 WHERE lease_owner IS NOT NULL AND "
+                        "lease_until > $1",
+                        &until, 1, err)
+               : st;
+}
+
 mcp_status casparian_claim_take_expired(casparian_claim *out, bool *found, casparian_store *store,
                                         const char *runner, mcp_error *err)
 {
-    const jobs_holder holder = { .owner = runner, .lease_ms = lease_ms(store) };
+    const jobs_holder holder = { .owner = runner, .lease_ms = casparian_lease_ms(store) };
     db_session *session = NULL;
     size_t count = 0;
     mcp_status st = db_begin(&session, casparian_store_database(store), DB_WRITE, err);
+    if (st == MCP_OK)
+        st = shorten_leases(store, session, err);
     if (st == MCP_OK)
         st = take(out, &count, session, JOBS_EXPIRED, &holder, err);
     st = casparian_store_end(session, st, err);
@@ -179,7 +196,7 @@ mcp_status casparian_claim_beat(casparian_store *store, casparian_claim *claim, 
     int64_t asked = 0;
     mcp_status st = begin(&session, store, claim, err);
     if (st == MCP_OK)
-        st = jobs_renew(session, &table, &claim->lease, lease_ms(store), err);
+        st = jobs_renew(session, &table, &claim->lease, casparian_lease_ms(store), err);
     if (st == MCP_OK)
         st = casparian_query_int(&asked, 0, session,
                                  "SELECT cancel_requested FROM cf_api_jobs WHERE job_id = $1",

@@ -19,6 +19,9 @@
 /* Make the id of a runner, which no other has or had. */
 mcp_status casparian_runner_name(char out[CASPARIAN_RUNNER_SIZE], mcp_error *err);
 
+/* How long a claim lasts that is not renewed. */
+int64_t casparian_lease_ms(const casparian_store *store);
+
 /* How many jobs may run at once in all processes. */
 int64_t casparian_max_concurrent(const casparian_store *store);
 
@@ -35,7 +38,7 @@ mcp_status casparian_claim_take(casparian_claim *out, bool *found, casparian_sto
                                 const char *runner, mcp_error *err);
 
 /* Claim a job whose runner has let its lease end. It is still running, for casparian_claim_recover
- * to decide about. */
+ * to decide about. A lease whose end is further away than one lasts is shortened to that. */
 mcp_status casparian_claim_take_expired(casparian_claim *out, bool *found, casparian_store *store,
                                         const char *runner, mcp_error *err);
 

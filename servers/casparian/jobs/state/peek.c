@@ -15,6 +15,7 @@ static mcp_status peek(casparian_peek *out, casparian_store *store, db_session *
     int64_t stalled = 0;
     mcp_status st = db_now(session, &now_ms, err);
     const db_value now = db_int(now_ms);
+    const db_value times[] = { now, db_int(now_ms + casparian_lease_ms(store)) };
     const db_value silent = db_int(now_ms -
                                    casparian_stall_ms(&casparian_store_settings(store)->jobs));
     if (st == MCP_OK)
@@ -29,8 +30,8 @@ static mcp_status peek(casparian_peek *out, casparian_store *store, db_session *
     if (st == MCP_OK)
         st = casparian_query_int(&expired, 0, session,
                                  "SELECT 1 FROM cf_api_jobs WHERE lease_owner IS NOT NULL AND "
-                                 "lease_until <= $1 LIMIT 1",
-                                 &now, 1, err);
+                                 "(lease_until <= $1 OR lease_until > $2) LIMIT 1",
+                                 times, 2, err);
     if (st == MCP_OK)
         st = casparian_query_int(&stalled, 0, session,
                                  "SELECT 1 FROM cf_api_jobs WHERE status = 'running' AND "

@@ -10,7 +10,7 @@
 typedef struct casparian_peek {
     bool can_claim;   /* a job is queued, and fewer run than may */
     bool has_queued;  /* a job is queued */
-    bool has_expired; /* a lease has ended */
+    bool has_expired; /* a lease has ended, or lasts longer than one may */
     bool has_stalled; /* a job has become stalled, and no event says so */
 } casparian_peek;
 

@@ -188,23 +188,64 @@ mcp_status casparian_source_find(casparian_source *out, casparian_store *store, 
 
 /* ---- syncs ----------------------------------------------------------------------------------- */
 
+/* Files of a batch, and what their texts may take: three paths each, at most. */
+enum { BATCH_FILES = 512, BATCH_TEXT_MAX = 16 << 20 };
+
 struct casparian_sync {
-    db_session *session;
-    int64_t source, now_ms, count;
+    casparian_store *store;
+    db_session *session; /* while a batch is written */
+    mcp_arena *texts;    /* of the batch */
+    int64_t source, now_ms;
     bool is_whole;
+    size_t count;
+    casparian_found files[BATCH_FILES];
 };
+
+/* Begin to write. The source may have been removed since the last batch. */
+static mcp_status begin_batch(casparian_sync *self, mcp_error *err)
+{
+    const db_value values[] = { db_int(self->source) };
+    int64_t id = 0;
+    mcp_status st = db_begin(&self->session, casparian_store_database(self->store), DB_WRITE, err);
+    if (st == MCP_OK)
+        st = casparian_query_int(&id, 0, self->session,
+                                 "SELECT id FROM scout_sources WHERE id = $1", values, 1, err);
+    return st == MCP_OK && id == 0
+               ? mcp_error_set(err, MCP_E_NOT_FOUND, "the source was removed during the scan")
+               : st;
+}
+
+static mcp_status end_batch(casparian_sync *self, mcp_status st, mcp_error *err)
+{
+    if (self->session)
+        st = casparian_store_end(self->session, st, err);
+    self->session = NULL;
+    self->count = 0;
+    mcp_arena_free(self->texts);
+    self->texts = NULL;
+    return st;
+}
 
 mcp_status casparian_sync_begin(casparian_sync **out, casparian_store *store, int64_t source,
                                 bool is_whole, mcp_error *err)
 {
     casparian_sync *self = mcp_alloc_zeroed(1, sizeof *self);
-    *out = self;
+    *out = NULL;
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a sync");
+    self->store = store;
     self->source = source;
     self->is_whole = is_whole;
-    mcp_status st = db_begin(&self->session, casparian_store_database(store), DB_WRITE, err);
-    return st == MCP_OK ? db_now(self->session, &self->now_ms, err) : st;
+    mcp_status st = begin_batch(self, err);
+    if (st == MCP_OK)
+        st = db_now(self->session, &self->now_ms, err);
+    st = end_batch(self, st, err);
+    if (st != MCP_OK) {
+        free(self);
+        return st;
+    }
+    *out = self;
+    return MCP_OK;
 }
 
 /* A file that waits is tagged where it has a tag. */
@@ -276,14 +317,15 @@ static mcp_status upsert(casparian_sync *self, const casparian_found *file, mcp_
                      "ON CONFLICT (path) DO UPDATE SET source_id = $1, file_uid = $2, "
                      "rel_path = $4, content_hash = coalesce($10, content_hash), "
                      "status = CASE WHEN size <> $8 OR mtime <> $9 OR status = 'deleted' "
-                     "THEN 'pending' ELSE status END, size = $8, mtime = $9, last_seen_at = $11",
+                     "THEN 'pending' ELSE status END, size = $8, mtime = $9, "
+                     "last_seen_at = max(last_seen_at, $11)",
                      values, sizeof values / sizeof values[0], err)
             : mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
     free(folder);
     return st;
 }
 
-mcp_status casparian_sync_file(casparian_sync *self, const casparian_found *file, mcp_error *err)
+static mcp_status write_file(casparian_sync *self, const casparian_found *file, mcp_error *err)
 {
     const db_value path[] = { db_text(file->path) };
     int64_t id = 0;
@@ -291,12 +333,50 @@ mcp_status casparian_sync_file(casparian_sync *self, const casparian_found *file
     if (st == MCP_OK)
         st = casparian_query_int(&id, 0, self->session,
                                  "SELECT id FROM scout_files WHERE path = $1", path, 1, err);
-    self->count++;
     if (st == MCP_OK)
         st = tag_by_rule(self, id, file->rule, err);
     if (st == MCP_OK && file->tag)
         st = tag_by_hand(self->session, id, file->tag, err);
     return st == MCP_OK ? set_status(self->session, id, err) : st;
+}
+
+static mcp_status write_files(casparian_sync *self, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (size_t i = 0; st == MCP_OK && i < self->count; i++)
+        st = write_file(self, &self->files[i], err);
+    return st;
+}
+
+/* A copy of the file is in the batch. @return false: no room for its texts */
+static bool keep(casparian_sync *self, const casparian_found *file)
+{
+    if (!self->texts)
+        self->texts = mcp_arena_new(BATCH_TEXT_MAX);
+    casparian_found kept = *file;
+    if (!self->texts)
+        return false;
+    kept.path = mcp_arena_strdup(self->texts, file->path);
+    kept.relative = mcp_arena_strdup(self->texts, file->relative);
+    kept.name = mcp_arena_strdup(self->texts, file->name);
+    if (file->hash)
+        kept.hash = mcp_arena_strdup(self->texts, file->hash);
+    if (!kept.path || !kept.relative || !kept.name || (file->hash && !kept.hash))
+        return false;
+    self->files[self->count++] = kept;
+    return true;
+}
+
+mcp_status casparian_sync_file(casparian_sync *self, const casparian_found *file, mcp_error *err)
+{
+    if (!keep(self, file))
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for files that were found");
+    if (self->count < BATCH_FILES)
+        return MCP_OK;
+    mcp_status st = begin_batch(self, err);
+    if (st == MCP_OK)
+        st = write_files(self, err);
+    return end_batch(self, st, err);
 }
 
 static mcp_status finish(casparian_sync *self, mcp_error *err)
@@ -314,16 +394,17 @@ static mcp_status finish(casparian_sync *self, mcp_error *err)
                : st;
 }
 
-mcp_status casparian_sync_end(casparian_sync *self, mcp_status st, int64_t *files, mcp_error *err)
+mcp_status casparian_sync_end(casparian_sync *self, mcp_status st, mcp_error *err)
 {
     if (!self)
         return st;
     if (st == MCP_OK)
+        st = begin_batch(self, err);
+    if (st == MCP_OK)
+        st = write_files(self, err);
+    if (st == MCP_OK)
         st = finish(self, err);
-    if (self->session)
-        st = casparian_store_end(self->session, st, err);
-    if (files)
-        *files = self->count;
+    st = end_batch(self, st, err);
     free(self);
     return st;
 }

@@ -60,35 +60,38 @@ mcp_status casparian_rule_add(int64_t *id, casparian_store *store, int64_t sourc
 /** @return MCP_OK; MCP_E_NOT_FOUND; statuses of db.h */
 mcp_status casparian_rule_remove(casparian_store *store, int64_t id, mcp_error *err);
 
-/** A file that was found in a source. */
+/** A file that was found in a source. Texts are copied, but for the tag. */
 typedef struct casparian_found {
     const char *path, *relative, *name;
     int64_t size, mtime_s;
     uint64_t device, inode;
     const char *hash;           /* NULL: it was not hashed */
-    const char *tag;            /* by hand; NULL: none */
-    const casparian_rule *rule; /* that tags it; NULL: none does */
+    const char *tag;            /* by hand; NULL: none; outlives the sync */
+    const casparian_rule *rule; /* that tags it; NULL: none does; outlives the sync */
 } casparian_found;
 
-/** A sync under way: one transaction. */
+/**
+ * A sync under way. Files are written in batches, a short transaction each, so a sync that takes an
+ * hour to hash its files keeps nobody from writing. Batches that were written stay where it fails.
+ */
 typedef struct casparian_sync casparian_sync;
 
 /** Begin. @param is_whole what is not found is deleted; false: only a part is looked at.
- *  @param out ended by casparian_sync_end */
+ *  @param store outlives it @param out ended by casparian_sync_end; NULL where it cannot begin */
 mcp_status casparian_sync_begin(casparian_sync **out, casparian_store *store, int64_t source,
                                 bool is_whole, mcp_error *err);
 
-/** Register a file, or what is new about it. */
+/** Register a file, or what is new about it. @return MCP_OK; MCP_E_NOT_FOUND: the source was
+ *  removed; statuses of db.h */
 mcp_status casparian_sync_file(casparian_sync *self, const casparian_found *file, mcp_error *err);
 
 /**
- * Mark the files that a whole sync has not found as deleted, and commit; where `st` is a failure,
- * roll back.
+ * Write the last batch, and mark the files that a whole sync has not found as deleted; where `st`
+ * is a failure, do neither. NULL is fine.
  *
- * @param files how many were found; may be NULL
  * @return `st`, or the failure
  */
-mcp_status casparian_sync_end(casparian_sync *self, mcp_status st, int64_t *files, mcp_error *err);
+mcp_status casparian_sync_end(casparian_sync *self, mcp_status st, mcp_error *err);
 
 /** A registered file. Strings are the arena's. */
 typedef struct casparian_registered {

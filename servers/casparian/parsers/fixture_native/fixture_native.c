@@ -1,5 +1,6 @@
 /*
- * fixture_native.c - a plugin for tests: CF_FIXTURE_MODE says how it behaves.
+ * fixture_native.c - a plugin for tests: CF_FIXTURE_MODE says how it behaves, or the name of its
+ * file up to the first dot.
  *
  * It emits CF_FIXTURE_ROWS rows (3) of columns id and value to the output `fixture`, whatever the
  * file holds. CF_FIXTURE_EVERY (10) is how often a row is different in the modes nulls and
@@ -15,7 +16,7 @@
 #include "casparian_plugin.h"
 #include "parsers/fixture_native/hostile.h"
 
-enum { HUGE_CELL_BYTES = 8 << 20 };
+enum { HUGE_CELL_BYTES = 8 << 20, MANY_LINES = 1000000, STEM_SIZE = 64, LONG_BYTES = 1000 };
 
 static const cf_column columns[] = { { "id", CF_INT64, 0, 0, NULL },
                                      { "value", CF_STRING, 0, 0, NULL },
@@ -201,9 +202,13 @@ static int emit_endless_rows(struct fixture *fixture)
 {
     cf_output *output = cf_output_open(fixture->sink, "fixture", &plain);
     cf_status status = CF_OK;
+    char text[LONG_BYTES + 1];
 
+    memset(text, 'x', LONG_BYTES);
+    text[LONG_BYTES] = '\0';
     for (int64_t id = 1; status == CF_OK; id++) {
         begin_row(output, id);
+        set_text(output, 1, text);
         status = cf_row_commit(output);
     }
     return 1;
@@ -215,6 +220,37 @@ static int emit_endless_log(struct fixture *fixture)
     while (fputs("the log of the fixture has no end\n", stderr) >= 0)
         ;
     return 1;
+}
+
+/* 10^6 lines, of which every hundredth is a message. */
+static int emit_many_lines(struct fixture *fixture)
+{
+    static char buffer[64 << 10];
+
+    setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
+    for (int i = 0; i < MANY_LINES; i++) {
+        if (i % 100)
+            fputs("a line that is no message\n", stderr);
+        else
+            fprintf(stderr, "{\"type\":\"warning\",\"message\":\"message %d\"}\n", i);
+    }
+    fflush(stderr);
+    return emit_normal(fixture);
+}
+
+/* Rows when there is no memory left. */
+static int emit_without_memory(struct fixture *fixture)
+{
+    static char text[HUGE_CELL_BYTES];
+    cf_output *output = cf_output_open(fixture->sink, "fixture", &plain);
+    char attempt[256];
+
+    casparian_hostile_find("oom")(attempt, sizeof attempt);
+    memset(text, 'x', sizeof text);
+    cf_row_new(output);
+    cf_set_i64(output, 0, 1);
+    cf_set_str(output, 1, text, sizeof text);
+    return cf_row_commit(output) == CF_OK ? 0 : 1;
 }
 
 static const struct {
@@ -237,6 +273,8 @@ static const struct {
     { "two_outputs_interleaved", emit_two_outputs },
     { "endless_rows", emit_endless_rows },
     { "endless_log", emit_endless_log },
+    { "many_lines", emit_many_lines },
+    { "no_memory", emit_without_memory },
 };
 
 static int report(struct fixture *fixture, const char *text)
@@ -258,12 +296,32 @@ static int run(struct fixture *fixture, const char *mode)
     return 1;
 }
 
-int main(void)
+static bool is_mode(const char *word)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(modes[i].mode, word) == 0)
+            return true;
+    return casparian_hostile_find(word) != NULL;
+}
+
+/* @param stem room for the name of the file */
+static const char *mode_of(const char *path, char stem[STEM_SIZE])
 {
     const char *mode = getenv("CF_FIXTURE_MODE");
-    char text[256] = "";
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
 
-    mode = mode && *mode ? mode : "normal";
+    if (mode && *mode)
+        return mode;
+    snprintf(stem, STEM_SIZE, "%.*s", (int)strcspn(name, "."), name);
+    return is_mode(stem) ? stem : "normal";
+}
+
+int main(int argc, char **argv)
+{
+    char text[256] = "", stem[STEM_SIZE];
+    const char *mode = mode_of(argc > 1 ? argv[1] : "", stem);
+
     casparian_attempt *attempt = casparian_hostile_find(mode);
     bool is_early = strcmp(mode, "import_bomb") == 0;
     if (is_early)

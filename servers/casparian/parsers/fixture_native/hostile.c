@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "parsers/fixture_native/hostile.h"
@@ -128,24 +128,83 @@ static void start_program(char *report, size_t size)
     report_end(report, size, "exec", errno);
 }
 
+/* Sockets of every family and type; ends at the first that opens. */
 static void open_socket(char *report, size_t size)
 {
-    int fd = socket(AF_INET, SOCK_STREAM, 0), error = fd < 0 ? errno : 0;
+    static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET };
+    int fd = -1, error = 0;
 
+    for (int family = AF_UNIX; family < AF_MAX && fd < 0; family++) {
+        for (size_t i = 0; i < sizeof types / sizeof types[0] && fd < 0; i++) {
+            fd = socket(family, types[i], 0);
+            error = fd < 0 ? errno : 0;
+        }
+    }
     if (fd >= 0)
         close(fd);
     report_end(report, size, "socket", error);
 }
 
-static void read_other(char *report, size_t size)
+static void read_path(char *report, size_t size, const char *what, const char *path)
 {
     char byte = 0;
-    int fd = open(path_or("/etc/passwd"), O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     int error = fd < 0 || read(fd, &byte, 1) < 0 ? errno : 0;
 
     if (fd >= 0)
         close(fd);
-    report_end(report, size, "read_other", error);
+    report_end(report, size, what, error);
+}
+
+static void read_other(char *report, size_t size)
+{
+    read_path(report, size, "read_other", path_or("/etc/passwd"));
+}
+
+static void read_processes(char *report, size_t size)
+{
+    read_path(report, size, "read_processes", "/proc/1/environ");
+}
+
+/* The file normal.txt of the same folder: the input of another case. */
+static void read_sibling(char *report, size_t size)
+{
+    char path[512];
+    const char *own = getenv("CF_FILE_PATH");
+    const char *slash = own ? strrchr(own, '/') : NULL;
+
+    snprintf(path, sizeof path, "%.*s/normal.txt", slash ? (int)(slash - own) : 0, own ? own : "");
+    read_path(report, size, "read_sibling", path);
+}
+
+/* By number, past libc. What is not denied is named. */
+static void call_system(char *report, size_t size)
+{
+    static const struct {
+        const char *name;
+        long number;
+    } calls[] = {
+        { "ptrace", SYS_ptrace },
+        { "unshare", SYS_unshare },
+        { "setns", SYS_setns },
+        { "mount", SYS_mount },
+        { "bpf", SYS_bpf },
+        { "keyctl", SYS_keyctl },
+        { "io_uring_setup", 425 },
+        { "userfaultfd", SYS_userfaultfd },
+        { "perf_event_open", SYS_perf_event_open },
+        { "clone", SYS_clone },
+        { "clone3", 435 },
+    };
+
+    snprintf(report, size, "system_calls: denied");
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        long result = syscall(calls[i].number, 0, 0, 0, 0, 0, 0);
+        if (result == 0 && calls[i].number == SYS_clone)
+            _exit(0); /* this is the child */
+        if (result >= 0 || (errno != EPERM && errno != ENOSYS))
+            snprintf(report, size, "system_calls: %s is not denied", calls[i].name);
+    }
 }
 
 /* Whatever the host has left open gets bytes that look like an end of success. */
@@ -168,12 +227,13 @@ static const struct {
     const char *mode;
     casparian_attempt *run;
 } attempts[] = {
-    { "fork_bomb", fork_bomb },     { "import_bomb", fork_bomb },
-    { "thread_bomb", thread_bomb }, { "setsid", leave_session },
-    { "oom", fill_memory },         { "fill_scratch", fill_scratch },
-    { "exec", start_program },      { "socket", open_socket },
-    { "read_other", read_other },   { "forge_frames", forge_frames },
-    { "stop_self", stop_self },
+    { "fork_bomb", fork_bomb },      { "import_bomb", fork_bomb },
+    { "thread_bomb", thread_bomb },  { "setsid", leave_session },
+    { "oom", fill_memory },          { "fill_scratch", fill_scratch },
+    { "exec", start_program },       { "socket", open_socket },
+    { "read_other", read_other },    { "read_processes", read_processes },
+    { "stop_self", stop_self },      { "read_sibling", read_sibling },
+    { "system_calls", call_system }, { "forge_frames", forge_frames },
 };
 
 casparian_attempt *casparian_hostile_find(const char *mode)

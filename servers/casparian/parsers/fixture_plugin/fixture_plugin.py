@@ -1,12 +1,16 @@
-"""fixture_plugin - a plugin of tests. CF_FIXTURE_MODE in its environment says what it does wrong.
+"""fixture_plugin - a plugin of tests. CF_FIXTURE_MODE in its environment says what it does wrong, or
+the name of its file up to the first dot.
 
 normal, slow, collision, error; crash, hang, bad_frame, reserved_column, row_errors, nulls, wrong_type,
 huge_row, oom, stray_stderr, two_outputs_interleaved, fork_bomb, thread_bomb, import_bomb, endless_rows,
-endless_log, fill_scratch, setsid, exec, socket, read_other, forge_frames, stop_self. Further
-variables: CF_FIXTURE_ROWS (3), CF_FIXTURE_SLEEP_SECS (1), CF_FIXTURE_ERROR_MSG, CF_FIXTURE_OTHER (a
-file for read_other).
+endless_log, many_lines, loop, huge_cell, fill_scratch, setsid, exec, socket, read_other,
+read_processes, read_sibling, system_calls, forge_frames, stop_self. Further variables:
+CF_FIXTURE_ROWS (3), CF_FIXTURE_SLEEP_SECS (1), CF_FIXTURE_ERROR_MSG, CF_FIXTURE_OTHER (a file for
+read_other).
 """
 
+import ctypes
+import errno
 import itertools
 import os
 import signal
@@ -27,7 +31,7 @@ outputs = {
     ]},
 }
 
-MODE = os.environ.get("CF_FIXTURE_MODE", "normal")
+MODE = os.environ.get("CF_FIXTURE_MODE")
 ROWS = int(os.environ.get("CF_FIXTURE_ROWS", "3"))
 SLEEP_S = float(os.environ.get("CF_FIXTURE_SLEEP_SECS", "1"))
 
@@ -115,6 +119,21 @@ def endless_log():
         print("x" * 1000)
 
 
+def many_lines():
+    for number in range(1000):
+        print(f"line of {number}\n" * 1000)
+    return rows()
+
+
+def loop():
+    while True:
+        pass
+
+
+def huge_cell():
+    return {"id": 0, "value": "x" * (10 << 30)}
+
+
 def fill_scratch():
     for number in itertools.count():
         with open(f"file{number}", "wb") as file:
@@ -132,12 +151,41 @@ def execute():
 
 
 def open_socket():
-    socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    """Of every family and type; the first that opens is a row."""
+    for family in range(1, 46):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+            try:
+                socket.socket(family, kind)
+                return {"id": family, "value": "a socket"}
+            except OSError as error:
+                last = error
+    raise last
+
+
+def read(path):
+    with open(path) as file:
+        yield {"id": 0, "value": file.read()}
 
 
 def read_other():
-    with open(os.environ["CF_FIXTURE_OTHER"]) as file:
-        yield {"id": 0, "value": file.read()}
+    return read(os.environ.get("CF_FIXTURE_OTHER", "/etc/passwd"))
+
+
+def read_sibling():
+    return read(os.path.join(os.path.dirname(os.environ["CF_FILE_PATH"]), "normal.txt"))
+
+
+def system_calls():
+    """By number, past Python; what is not denied is a row."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    calls = {"ptrace": 101, "unshare": 272, "setns": 308, "mount": 165, "bpf": 321, "keyctl": 250,
+             "io_uring_setup": 425, "userfaultfd": 323, "perf_event_open": 298, "fork": 57,
+             "vfork": 58, "execve": 59, "execveat": 322, "clone3": 435}
+    for name, number in calls.items() if os.uname().machine == "x86_64" else ():
+        result = libc.syscall(number, 0, 0, 0, 0, 0, 0)
+        if result == 0 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
+            yield {"id": number, "value": name}
+    yield {"id": 0, "value": "done"}
 
 
 def forge_frames():
@@ -156,10 +204,13 @@ MODES = {
     "wrong_type": wrong_type, "huge_row": huge_row, "oom": oom, "stray_stderr": stray_stderr,
     "two_outputs_interleaved": two_outputs_interleaved, "fork_bomb": fork_bomb,
     "thread_bomb": thread_bomb, "endless_rows": endless_rows, "endless_log": endless_log,
+    "many_lines": many_lines, "loop": loop, "huge_cell": huge_cell, "read_sibling": read_sibling,
+    "read_processes": lambda: read("/proc/1/environ"), "system_calls": system_calls,
     "fill_scratch": fill_scratch, "setsid": leave_session, "exec": execute, "socket": open_socket,
     "read_other": read_other, "forge_frames": forge_frames, "stop_self": stop_self,
 }
 
 
 def parse(file_path):
-    return MODES[MODE]()
+    stem = os.path.basename(file_path).partition(".")[0]
+    return MODES[MODE or (stem if stem in MODES else "normal")]()

@@ -77,19 +77,21 @@ static void one_line(char *text)
     }
 }
 
-/* Cuts at a code point. */
+/* Cuts at a code point, and leaves out a part of one: the text may be cut already. */
 static void copy_text(char *out, size_t size, const char *text)
 {
-    size_t length = strlen(text);
-    size_t kept = 0;
-    while (kept < length) {
-        size_t next = casparian_utf8_next(text + kept, length - kept, NULL);
-        if (kept + next >= size)
+    size_t length = strlen(text), used = 0;
+    for (size_t at = 0, next = 0; at < length; at += next) {
+        bool is_valid = false;
+        next = casparian_utf8_next(text + at, length - at, &is_valid);
+        if (used + next >= size)
             break;
-        kept += next;
+        if (is_valid) {
+            memcpy(out + used, text + at, next);
+            used += next;
+        }
     }
-    memcpy(out, text, kept);
-    out[kept] = '\0';
+    out[used] = '\0';
 }
 
 void casparian_intake_fail(casparian_intake *self, casparian_failure failure, const char *format,

@@ -22,6 +22,7 @@
 #include "mcp/files.h"
 #include "mcp/json.h"
 #include "plugins/run/guest_int.h"
+#include "plugins/run/python_stream.h"
 
 extern const mcp_file casparian_guest_files[];
 
@@ -54,16 +55,10 @@ struct run {
     casparian_guest *guest;
     const casparian_guest_file *file;
     casparian_intake *intake;
-    casparian_frames frames;               /* of the pipe */
-    int pipe;                              /* its read end; -1: at its end */
-    size_t outputs[CASPARIAN_OUTPUTS_MAX]; /* by index - 1: that of the intake */
-    size_t output_count;
-    uint32_t open; /* the index of the output that rows belong to; 0: none */
-    bool has_metrics;
-    bool has_answered; /* END or ERROR came */
-    int64_t answered_ms;
-    bool has_ready, has_left; /* READY, EXIT came */
-    bool is_gone;             /* the socket is at its end */
+    casparian_python_stream stream; /* of the pipe */
+    int pipe;                       /* its read end; -1: at its end */
+    bool has_ready, has_left;       /* READY, EXIT came */
+    bool is_gone;                   /* the socket is at its end */
     int64_t measured_ms;
 };
 
@@ -211,119 +206,16 @@ static mcp_status send_parse(struct run *run, int pipe_end, int ruleset, mcp_err
     return st;
 }
 
-/* ---- frames ---------------------------------------------------------------------------------- */
+/* ---- frames --------------------------------------------------------------------------------- */
 
 static void violated(struct run *run, const char *what)
 {
     casparian_intake_fail(run->intake, CASPARIAN_FAILURE_PROTOCOL_ERROR, "%s", what);
 }
 
-static void on_meta(struct run *run, const mcp_json *json)
-{
-    int64_t index = 0;
-    size_t known = run->intake->output_count, at = 0;
-    const char *name = mcp_json_get_string(json, "name");
-
-    if (!mcp_json_int(mcp_json_get(json, "index"), &index) || !name ||
-        run->output_count == CASPARIAN_OUTPUTS_MAX || index != (int64_t)run->output_count + 1) {
-        violated(run, "OUTPUT_META without the next index and a name");
-        return;
-    }
-    if (!casparian_intake_output(run->intake, &at, name))
-        return;
-    if (at != known)
-        violated(run, "OUTPUT_META names an output a second time");
-    run->outputs[run->output_count++] = at;
-}
-
-static void on_metrics(struct run *run, const mcp_json *json)
-{
-    int64_t published = -1;
-    const char *status = mcp_json_get_string(json, "status");
-
-    run->has_metrics = true;
-    run->intake->outcome->stopped_at_row_limit = status && strcmp(status, "limited") == 0;
-    if (!mcp_json_int(mcp_json_get(json, "rows_published"), &published) ||
-        (uint64_t)published != run->intake->outcome->rows)
-        casparian_intake_fail(run->intake, CASPARIAN_FAILURE_PROTOCOL_ERROR,
-                              "METRICS says %lld rows, and %llu came", (long long)published,
-                              (unsigned long long)run->intake->outcome->rows);
-}
-
-static void on_answer(struct run *run)
-{
-    run->has_answered = true;
-    run->answered_ms = mcp_clock_mono_ms();
-}
-
-static void on_json(struct run *run, const casparian_frame *frame)
-{
-    mcp_arena *arena = mcp_arena_new(0);
-    const mcp_json *json = NULL;
-    if (!arena || mcp_json_read(&json, arena, frame->bytes, frame->length, NULL) != MCP_OK ||
-        !mcp_json_is_object(json)) {
-        casparian_intake_fail(run->intake, CASPARIAN_FAILURE_PROTOCOL_ERROR,
-                              "a %s frame without a JSON object",
-                              casparian_frame_text(frame->kind));
-    } else if (frame->kind == CASPARIAN_FRAME_OUTPUT_META) {
-        on_meta(run, json);
-    } else if (frame->kind == CASPARIAN_FRAME_METRICS) {
-        on_metrics(run, json);
-    } else {
-        casparian_intake_error(run->intake, json, CASPARIAN_FAILURE_PARSE_ERROR);
-        on_answer(run);
-    }
-    mcp_arena_free(arena);
-}
-
-static void on_start(struct run *run, uint32_t index)
-{
-    if (run->open)
-        violated(run, "OUTPUT_START within an output");
-    else if (index == 0 || index > run->output_count)
-        violated(run, "OUTPUT_START of an output without OUTPUT_META");
-    run->open = index;
-}
-
 static void on_frame(struct run *run, const casparian_frame *frame)
 {
-    if (run->has_answered) {
-        violated(run, "frames after the end of the file");
-        return;
-    }
-    switch (frame->kind) {
-    case CASPARIAN_FRAME_LOG:
-        casparian_intake_log(run->intake, (casparian_log_level)frame->number, frame->bytes,
-                             frame->length);
-        break;
-    case CASPARIAN_FRAME_OUTPUT_START:
-        on_start(run, frame->number);
-        break;
-    case CASPARIAN_FRAME_OUTPUT_END:
-        if (!run->open || frame->number != run->open)
-            violated(run, "OUTPUT_END of an output that is not open");
-        run->open = 0;
-        break;
-    case CASPARIAN_FRAME_DATA:
-        if (!run->open)
-            violated(run, "rows outside of an output");
-        else
-            casparian_intake_rows(run->intake, run->outputs[run->open - 1], frame->bytes,
-                                  frame->length);
-        break;
-    case CASPARIAN_FRAME_END:
-        if (run->open || !run->has_metrics)
-            violated(run, run->open ? "END within an output" : "END without METRICS");
-        on_answer(run);
-        break;
-    case CASPARIAN_FRAME_OUTPUT_META:
-    case CASPARIAN_FRAME_METRICS:
-    case CASPARIAN_FRAME_ERROR:
-        on_json(run, frame);
-        break;
-    default:
-        violated(run, "a frame that a file does not have");
-    }
+    casparian_python_take(&run->stream, frame);
 }
 
 /* What the interpreter itself says. */
@@ -391,7 +283,7 @@ static bool read_frames(struct run *run, casparian_frames *frames, int fd, frame
 static void read_pipe(struct run *run)
 {
     for (int i = 0; i < READS_MAX && run->pipe >= 0 && run->intake->status == MCP_OK; i++) {
-        if (read_frames(run, &run->frames, run->pipe, on_frame))
+        if (read_frames(run, &run->stream.frames, run->pipe, on_frame))
             continue;
         if (errno == EAGAIN || errno == EINTR)
             return;
@@ -570,8 +462,8 @@ static bool must_go_on(const struct run *run)
 {
     if (run->intake->status != MCP_OK || run->is_gone)
         return false;
-    if (run->has_answered)
-        return !run->has_left && mcp_clock_mono_ms() - run->answered_ms < LEAVE_MS;
+    if (run->stream.has_answered)
+        return !run->has_left && mcp_clock_mono_ms() - run->stream.answered_ms < LEAVE_MS;
     return !run->has_left && !casparian_intake_is_over(run->intake);
 }
 
@@ -587,15 +479,15 @@ static void take_file(struct run *run)
                                   &run->measured_ms);
     }
     while (run->has_left && run->pipe >= 0 && !casparian_intake_is_over(run->intake)) {
-        size_t before = casparian_frames_rest(&run->frames) + run->intake->outcome->bytes;
+        size_t before = casparian_frames_rest(&run->stream.frames) + run->intake->outcome->bytes;
         read_pipe(run); /* what the child left there */
-        if (before == casparian_frames_rest(&run->frames) + run->intake->outcome->bytes)
+        if (before == casparian_frames_rest(&run->stream.frames) + run->intake->outcome->bytes)
             break;
     }
     read_logs(run);
     if (run->is_gone && !run->has_left)
         fail_guest(run);
-    else if (!run->has_answered)
+    else if (!run->stream.has_answered)
         casparian_guest_fail_end(run->intake, run->intake->outcome->exit_code,
                                  run->intake->outcome->signal);
 }
@@ -628,8 +520,8 @@ static void fail_load(struct run *run)
 /* Whether the interpreter can take the next file. */
 static bool is_usable(const struct run *run)
 {
-    return run->intake->status == MCP_OK && run->has_left && run->has_answered && !run->is_gone &&
-           run->intake->outcome->failure != CASPARIAN_FAILURE_PROTOCOL_ERROR &&
+    return run->intake->status == MCP_OK && run->has_left && run->stream.has_answered &&
+           !run->is_gone && run->intake->outcome->failure != CASPARIAN_FAILURE_PROTOCOL_ERROR &&
            run->guest->plugin.settings.isolation != CASPARIAN_PER_EXEC;
 }
 
@@ -637,7 +529,7 @@ void casparian_python_parse(casparian_guest *self, const casparian_guest_file *f
                             casparian_intake *intake)
 {
     struct run run = { .guest = self, .file = file, .intake = intake, .pipe = -1 };
-    casparian_frames_init(&run.frames);
+    casparian_python_init(&run.stream, intake);
     if (!self->is_loaded)
         casparian_python_end(self);
     if (!self->child)
@@ -653,5 +545,5 @@ void casparian_python_parse(casparian_guest *self, const casparian_guest_file *f
         casparian_guest_stop(self->child, intake->outcome->failure);
         casparian_python_end(self);
     }
-    casparian_frames_clear(&run.frames);
+    casparian_python_clear(&run.stream);
 }

@@ -3,7 +3,8 @@
  * is.
  *
  * Without --plugin the ending of the file says which parser that ships reads it, or its first line,
- * if that is an object of JSON. What no parser is known for is shown as lines of text, or as bytes.
+ * if that is an object of JSON. What no parser is known for is shown as lines of text, or as bytes;
+ * if gzip has packed it, what it holds is shown so.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "check/utf8.h"
+#include "guard/archive.h"
 #include "jobs/driver.h"
 #include "shell/commands.h"
 #include "shell/plugin_ref.h"
@@ -36,7 +38,7 @@ const cli_option casparian_preview_options[] = {
     { .name = "schema", .type = CLI_FLAG, .help = "the columns and their types in place of rows" },
     { .name = "raw", .type = CLI_FLAG, .help = "the file as it is: lines of text, or bytes" },
     { .name = "head", .type = CLI_INT, .argument = "N", .min = 1, .max = 1000,
-      .help = "the same as --raw --rows N" },
+      .help = "the first N lines, unpacked if gzip has packed them" },
     { .name = "delimiter", .type = CLI_STRING, .argument = "C",
       .help = "the file is CSV with this delimiter: a character, or tab" },
     { .name = "redact", .type = CLI_CHOICE, .argument = "MODE", .standard = "none", .choices = modes,
@@ -51,6 +53,7 @@ typedef struct head {
     const char *bytes;
     size_t length;
     bool is_whole;
+    bool is_unpacked; /* the bytes are what gzip had packed */
 } head;
 
 /* Without the character at its end, which may be half of one. */
@@ -87,9 +90,30 @@ static mcp_status read_head(head *out, const char *name, mcp_arena *arena, mcp_e
     if (got < 0)
         return mcp_error_errno(err, why, "'%.200s'", name);
     bool is_whole = length < HEAD_MAX;
-    *out = (head){ mcp_arena_strdup(arena, path), bytes,
-                   is_whole ? length : without_last(bytes, length), is_whole };
+    *out = (head){ .path = mcp_arena_strdup(arena, path),
+                   .bytes = bytes,
+                   .length = is_whole ? length : without_last(bytes, length),
+                   .is_whole = is_whole };
     return bytes && out->path ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a file");
+}
+
+/* Puts in the place of packed bytes the first of those that they hold. */
+static mcp_status unpack(head *file, mcp_arena *arena, mcp_error *err)
+{
+    bool is_whole = false;
+    if (file->length < 2 || memcmp(file->bytes, "\x1F\x8B", 2) != 0)
+        return MCP_OK;
+    char *bytes = mcp_arena_alloc(arena, HEAD_MAX);
+    if (!bytes)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a file");
+    size_t length = guard_archive_head(bytes, HEAD_MAX, &is_whole, file->bytes, file->length);
+    if (length == 0 && !is_whole)
+        return MCP_OK; /* it only begins like a packed file */
+    file->is_whole = is_whole && file->is_whole;
+    file->bytes = bytes;
+    file->length = file->is_whole ? length : without_last(bytes, length);
+    file->is_unpacked = true;
+    return MCP_OK;
 }
 
 static size_t line_length(const char *bytes, size_t length)
@@ -166,6 +190,8 @@ static mcp_status show_raw(const head *file, casparian_app *app, const cli_line 
     casparian_shell_answer_begin(&out);
     mcp_write_member_string(&out.json, "path", file->path);
     mcp_write_member_string(&out.json, "format", is_lines ? "text" : "hex");
+    if (file->is_unpacked)
+        mcp_write_member_string(&out.json, "unpacked", "gzip");
     mcp_write_member_array(&out.json, "lines");
     for (int64_t i = 0; i < most && at < file->length; i++)
         at = write_line(&out.json, file, at, is_lines);
@@ -183,10 +209,13 @@ static const char *plugin_of(const char *path)
     static const struct {
         const char *ending, *plugin;
     } known[] = {
-        { ".csv", "csv_native" },       { ".tsv", "csv_native" },      { ".csv.gz", "csv_native" },
-        { ".jsonl", "jsonl_native" },   { ".ndjson", "jsonl_native" }, { ".fix", "fix_parser" },
-        { ".hl7", "hl7_v2" },           { ".evtx", "evtx_native" },    { ".log", "weblog_native" },
-        { ".log.gz", "weblog_native" },
+        { ".csv", "csv_native" },      { ".csv.gz", "csv_native" },
+        { ".tsv", "csv_native" },      { ".tsv.gz", "csv_native" },
+        { ".jsonl", "jsonl_native" },  { ".jsonl.gz", "jsonl_native" },
+        { ".ndjson", "jsonl_native" }, { ".ndjson.gz", "jsonl_native" },
+        { ".log", "weblog_native" },   { ".log.gz", "weblog_native" },
+        { ".fix", "fix_parser" },      { ".hl7", "hl7_v2" },
+        { ".evtx", "evtx_native" },
     };
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -336,6 +365,10 @@ static mcp_status preview(casparian_app *app, const cli_line *line, mcp_error *e
     if (st != MCP_OK)
         return st;
     const char *plugin = choose_plugin(&file, app, line);
+    if (!plugin && !cli_flag(line, "raw"))
+        st = unpack(&file, app->arena, err);
+    if (st != MCP_OK)
+        return st;
     return plugin ? show_rows(&file, plugin, app, line, err) : show_raw(&file, app, line, err);
 }
 

@@ -8,6 +8,7 @@
 #include "engine/attempt.h"
 #include "engine/timers.h"
 #include "engine/work.h"
+#include "fault/fault.h"
 #include "mcp/hash.h"
 #include "model/identity.h"
 #include "store/journal.h"
@@ -129,6 +130,7 @@ mcp_status portarium_manual_complete(portarium_run *run, portarium_run_action *a
     mcp_status st = end_action(run, action, tx, what, err);
     if (st == MCP_OK)
         st = end_task(action, tx, what->outcome, err);
+    FAULT_POINT("completion-made");
     return st == MCP_OK ? portarium_run_due(run, tx, 0, err) : st;
 }
 

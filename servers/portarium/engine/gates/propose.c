@@ -7,6 +7,7 @@
 
 #include "engine/gate.h"
 #include "engine/gates/budgets.h"
+#include "engine/timers.h"
 #include "engine/work.h"
 #include "keys/canonical.h"
 #include "model/identity.h"
@@ -644,6 +645,29 @@ mcp_status portarium_execution_finish(portarium_execution *out, portarium_tx *tx
                       mcp_json_get(proposal.record.json, "parameters"), output, err);
     if (st == MCP_OK)
         st = portarium_approval_event(&proposal.approval, tx, ends[end].event, NULL, err);
+    if (st == MCP_OK && output)
+        st = portarium_timer_set(tx, PORTARIUM_OUTPUT_TIMER, proposal.approval.id,
+                                 tx->now_ms + PORTARIUM_PROPOSAL_KEPT_MS, err);
     describe(out, &proposal.approval);
     return st;
+}
+
+mcp_status portarium_execution_forget(portarium_tx *tx, const char *approval, mcp_error *err)
+{
+    portarium_record record;
+    portarium_draft draft;
+    const mcp_json *no_output = NULL, *left = NULL, *hidden = NULL;
+    mcp_status st = portarium_record_get(&record, tx, &portarium_approvals, approval, err);
+    if (st == MCP_OK)
+        st = portarium_object(tx, &no_output, err, "output", portarium_null, NULL);
+    if (st == MCP_OK)
+        st = portarium_assign(tx, &left, reservation_of(&record), no_output, err);
+    if (st != MCP_OK)
+        return st;
+    portarium_draft_object(&draft);
+    mcp_write_member_value(&draft.json, "execution", left);
+    st = portarium_draft_read(&draft, tx, &hidden, err);
+    return st == MCP_OK
+               ? portarium_record_patch(&record, tx, &portarium_approvals, NULL, hidden, err)
+               : st;
 }

@@ -11,8 +11,12 @@
 
 #include "engine/gates/approval.h"
 
-/** How long the answer to an idempotency key is given again after the proposal has ended. */
+/** How long the answer to an idempotency key is given again after the proposal has ended, and an
+ *  output is kept with its approval for that. */
 #define PORTARIUM_PROPOSAL_KEPT_MS (24 * INT64_C(3600000))
+
+/** The timer of an output, whose record is the approval. */
+#define PORTARIUM_OUTPUT_TIMER "output"
 
 /** What an agent wants to do. NULL: not given. */
 typedef struct portarium_proposal_request {
@@ -97,5 +101,9 @@ mcp_status portarium_execution_finish(portarium_execution *out, portarium_tx *tx
                                       const char *approval, const char *execution,
                                       portarium_execution_end end, const mcp_json *output,
                                       const char *message, mcp_error *err);
+
+/** A day has passed: remove the output of an execution. Evidence keeps it as a payload, as long as
+ *  payloads are kept. @return MCP_OK; statuses of db.h */
+mcp_status portarium_execution_forget(portarium_tx *tx, const char *approval, mcp_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "check/check.h"
 #include "engine/gate.h"
+#include "engine/secrets.h"
 #include "engine/start.h"
 #include "model/identity.h"
 #include "service/list.h"
@@ -129,16 +130,20 @@ static mcp_status plan_run(portarium_tx *tx, const portarium_request *request,
 {
     portarium_draft draft;
     const portarium_workflow *workflow = NULL;
+    const mcp_json *parameters = NULL; /* as conditions of the run would see them */
+    const char *sealed = NULL;
     const portarium_start start = { .workflow = portarium_body_string(request, "workflowId"),
                                     .parameters = mcp_json_get(request->body, "parameters") };
     mcp_status st = portarium_start_check(&workflow, tx, &start, &reply->fields, err);
+    if (st == MCP_OK)
+        st = portarium_secrets_hide(&parameters, &sealed, tx, "plan", workflow->parameters_schema,
+                                    start.parameters, err);
     if (st != MCP_OK)
         return st;
     portarium_draft_object(&draft);
     mcp_write_member_array(&draft.json, "actions");
     for (size_t i = 0; st == MCP_OK && i < workflow->action_count; i++)
-        st = write_forecast(&draft.json, tx, workflow, &workflow->actions[i], start.parameters,
-                            err);
+        st = write_forecast(&draft.json, tx, workflow, &workflow->actions[i], parameters, err);
     mcp_write_end(&draft.json);
     if (st == MCP_OK)
         return portarium_reply_draft(reply, tx, 200, &draft, err);

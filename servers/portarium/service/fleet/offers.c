@@ -8,6 +8,7 @@
 #include "engine/attempt.h"
 #include "engine/offer.h"
 #include "engine/work.h"
+#include "fault/fault.h"
 #include "model/identity.h"
 #include "service/fleet/fleet.h"
 #include "service/operations.h"
@@ -167,12 +168,16 @@ static mcp_status judge(claim *self, portarium_tx *tx, portarium_reply *reply, m
     return MCP_OK;
 }
 
+static int64_t claim_ms(void)
+{
+    return fault_lease_ms() > 0 ? fault_lease_ms() : PORTARIUM_CLAIM_MS;
+}
+
 /* Hold the action from now on. @param rise 1: a new lease; 0: the same one */
 static mcp_status hold(claim *self, portarium_tx *tx, int64_t rise, mcp_error *err)
 {
     db_value values[] = { db_text(tx->workspace), db_text(self->action->record.id),
-                          db_text(self->holder), db_int(tx->now_ms + PORTARIUM_CLAIM_MS),
-                          db_int(rise) };
+                          db_text(self->holder), db_int(tx->now_ms + claim_ms()), db_int(rise) };
     self->action->fence += rise;
     tx->after.changes_timers = true;
     return db_run(tx->session, NULL,
@@ -187,7 +192,7 @@ static mcp_status answer(const claim *self, portarium_tx *tx, portarium_reply *r
     portarium_draft draft;
     char until[MCP_CLOCK_UTC_SIZE];
     const mcp_json *input = mcp_json_get(self->item.hidden, "input");
-    portarium_time_write(until, tx->now_ms + PORTARIUM_CLAIM_MS);
+    portarium_time_write(until, tx->now_ms + claim_ms());
     portarium_draft_object(&draft);
     mcp_write_member_string(&draft.json, "workItemId", self->item.id);
     mcp_write_member_string(&draft.json, "agentId", self->agent.id);
@@ -221,6 +226,7 @@ static mcp_status claim_work(portarium_tx *tx, const portarium_request *request,
                                     self.action->id, self.agent.id);
     if (st == MCP_OK)
         st = portarium_work_item_become(tx, self.item.id, PORTARIUM_WORK_ITEM_IN_PROGRESS, err);
+    FAULT_POINT("claim-made");
     return st == MCP_OK ? answer(&self, tx, reply, err) : st;
 }
 
@@ -270,6 +276,7 @@ static mcp_status end_work(portarium_tx *tx, const portarium_request *request,
         st = portarium_run_due(&self.run, tx, 0, err);
     if (st == MCP_OK)
         st = portarium_record_get(&self.item, tx, &portarium_work_items, self.item.id, err);
+    FAULT_POINT("work-made");
     return st == MCP_OK ? portarium_reply_json(reply, tx, 200, self.item.json, err) : st;
 }
 

@@ -116,8 +116,9 @@ static mcp_status take(portarium_pump *self, db_session *session, turn *out, boo
     db_rows_free(rows);
     if (st != MCP_OK || !*found)
         return st;
+    int64_t lease_ms = fault_lease_ms() > 0 ? fault_lease_ms() : LEASE_MS;
     db_value values[] = { db_text(out->workspace), db_text(out->id),
-                          db_text(self->settings->instance), db_int(now + LEASE_MS),
+                          db_text(self->settings->instance), db_int(now + lease_ms),
                           db_int(out->fence) };
     st = db_run(session, &changed,
                 "UPDATE webhooks SET lease_owner = $3, lease_until = $4, fence = fence + 1 WHERE "

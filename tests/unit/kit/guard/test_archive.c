@@ -100,11 +100,53 @@ static void what_is_damaged_or_no_file_is_reported(void **state)
     scratch_close(&folder);
 }
 
+/* However much of a packed file there is, and whatever of it is changed, no more is unpacked than
+ * there is room for, and what is unpacked of a part is the beginning of the text. */
+static void the_beginning_of_packed_bytes_is_unpacked(void **state)
+{
+    enum { PACKED_MAX = 256, ROOM = 64 };
+    char packed[PACKED_MAX], *out = malloc(ROOM);
+    bool is_whole = false;
+    scratch folder;
+
+    (void)state;
+    assert_non_null(out);
+    scratch_open(&folder);
+    scratch_write(&folder, "log", TEXT, sizeof TEXT - 1);
+    assert_int_equal(guard_archive_pack(scratch_path(&folder, "log"), NULL), MCP_OK);
+    FILE *file = fopen(scratch_path(&folder, "log.gz"), "rb");
+    assert_non_null(file);
+    size_t length = fread(packed, 1, sizeof packed, file);
+    fclose(file);
+    assert_int_equal(guard_archive_head(out, ROOM, &is_whole, packed, length), sizeof TEXT - 1);
+    assert_true(is_whole);
+    assert_memory_equal(out, TEXT, sizeof TEXT - 1);
+    assert_int_equal(guard_archive_head(out, 5, &is_whole, packed, length), 5);
+    assert_false(is_whole);
+    for (size_t cut = 0; cut < length; cut++) {
+        size_t part = guard_archive_head(out, ROOM, &is_whole, packed, cut);
+        assert_false(is_whole);
+        assert_true(part < sizeof TEXT);
+        assert_memory_equal(out, TEXT, part);
+        packed[cut] ^= 0x55;
+        assert_true(guard_archive_head(out, ROOM, &is_whole, packed, length) <= ROOM);
+        packed[cut] ^= 0x55;
+    }
+    assert_int_equal(guard_archive_head(out, ROOM, &is_whole, TEXT, sizeof TEXT - 1), 0);
+    memcpy(packed + length, packed, length); /* one packed file after another */
+    assert_int_equal(guard_archive_head(out, ROOM, &is_whole, packed, 2 * length),
+                     2 * (sizeof TEXT - 1));
+    assert_true(is_whole);
+    free(out);
+    scratch_close(&folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packed_file_has_the_same_lines_mode_and_time),
         cmocka_unit_test(what_is_damaged_or_no_file_is_reported),
+        cmocka_unit_test(the_beginning_of_packed_bytes_is_unpacked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

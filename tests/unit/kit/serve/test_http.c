@@ -21,6 +21,7 @@
 struct outcome {
     bool wants_http;
     bool serves; /* not only checked */
+    serve_systemd systemd;
     mcp_status status;
     mcp_error err;
     char said[400]; /* on the error stream */
@@ -35,7 +36,7 @@ static int look(const cli_line *line, void *data)
     if (outcome->serves)
         return serve_run(&server, line, NULL);
     outcome->wants_http = serve_wants_http(line);
-    outcome->status = serve_http_check(&server, line, &outcome->err);
+    outcome->status = serve_http_check(&server, line, &outcome->systemd, &outcome->err);
     return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
@@ -270,6 +271,7 @@ static void a_file_of_tokens_may_be_used_next_to_it(void **state)
 
     (void)state;
     scratch_write(&folder, "tokens", line, sizeof(line) - 1);
+    assert_int_equal(chmod(scratch_path(&folder, "tokens"), 0600), 0); /* else it is warned of */
     start(mcp_arena_printf(arena,
                            "--oauth-issuer " ISSUER " --oauth-audience " AUDIENCE
                            " --tokens %s --oauth-jwks %s",

@@ -184,7 +184,7 @@ static void a_second_opening_begins_again(void **state)
     conversation_initialize(&c, "2025-11-25");
     conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
     assert_true(c.session.is_initialized);
-    assert_string_equal(mcp_json_get_string(c.session.client_info, "name"), "c");
+    assert_string_equal(c.session.client_names.name, "c");
     conversation_initialize(&c, "2024-11-05");
     assert_false(c.session.is_initialized);
     conversation_ask(&c, "[]",

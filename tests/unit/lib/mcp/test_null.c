@@ -397,6 +397,7 @@ static void servers_take_null(void **state)
     mcp_server_free(server);
     mcp_server_free(NONE);
     assert_false(mcp_host_is_loopback(NONE));
+    assert_int_equal(mcp_socket_address(NONE, NONE, 0, NONE), MCP_E_PARAMS);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------- */

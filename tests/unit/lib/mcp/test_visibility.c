@@ -215,6 +215,26 @@ static void a_listening_call_likewise(void **state)
                             "\"io.modelcontextprotocol/subscriptionId\":\"l\"}}}");
 }
 
+/* A hidden feature cannot tell whom its end concerns, so everybody is notified, of that list. */
+static void a_changed_view_is_notified(void **state)
+{
+    static const mcp_server_options fixed = { .name = "n", .version = "1" };
+    mcp_server *other = NULL;
+    (void)state;
+    be(&eve);
+    conversation_initialize(&c, "2025-06-18");
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(mcp_server_visibility_changed(c.server, MCP_FEATURE_TOOL, NULL), MCP_OK);
+        conversation_expect(&c, CHANGED("tools"));
+        assert_int_equal(mcp_server_visibility_changed(c.server, MCP_FEATURE_PROMPT, NULL), MCP_OK);
+        conversation_expect(&c, CHANGED("prompts"));
+    }
+    assert_int_equal(mcp_server_new(&other, &fixed, NULL), MCP_OK);
+    assert_int_equal(mcp_server_visibility_changed(other, MCP_FEATURE_TOOL, NULL),
+                     MCP_E_UNSUPPORTED);
+    mcp_server_free(other);
+}
+
 /* Also when it goes: then it is in no set any more. */
 static void lists_change_for_who_sees_them_change(void **state)
 {
@@ -338,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_session_hears_of_what_it_may_know_of, begin, end),
         cmocka_unit_test_setup_teardown(a_listening_call_likewise, begin, end),
+        cmocka_unit_test_setup_teardown(a_changed_view_is_notified, begin, end),
         cmocka_unit_test_setup_teardown(lists_change_for_who_sees_them_change, begin, end),
         cmocka_unit_test(the_server_is_notified_of_calls_of_hidden_tools),
         cmocka_unit_test_setup_teardown(want_of_memory_tells_nobody, begin, end),

@@ -301,6 +301,65 @@ static void only_our_own_file_is_removed(void **state)
     assert_int_equal(unlink(scratch_path(&folder, "moved")), 0);
 }
 
+/* ---- sockets of another process -------------------------------------------------------------- */
+
+static int bound_socket(bool is_listening)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    if (is_listening)
+        assert_int_equal(listen(fd, 1), 0);
+    return fd;
+}
+
+static void a_socket_that_listens_already_is_taken(void **state)
+{
+    mcp__listener *listener = NULL;
+    char host[MCP__ADDRESS_SIZE];
+    int port = 0;
+
+    (void)state;
+    int fd = bound_socket(true);
+    assert_int_equal(mcp__socket_address(host, &port, fd, NULL), MCP_OK);
+    assert_string_equal(host, "127.0.0.1");
+    assert_int_equal(mcp__listen_socket(&listener, taker.loop, fd, on_accept, &taker, NULL),
+                     MCP_OK);
+    assert_int_equal(mcp__listener_port(listener), port);
+    assert_int_not_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    mcp__listener_free(listener);
+    assert_int_equal(fcntl(fd, F_GETFD), -1); /* closed with it */
+}
+
+static void a_descriptor_that_does_not_listen_is_refused(void **state)
+{
+    mcp__listener *listener = NULL;
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    const int fds[] = { bound_socket(false),
+                        socket(AF_INET, SOCK_DGRAM, 0),
+                        open("/dev/null", O_RDONLY),
+                        pair[0],
+                        pair[1],
+                        999 };
+    for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
+        mcp_error err = MCP_ERROR_INIT;
+        char words[64];
+        (void)snprintf(words, sizeof words, "descriptor %d is not a listening socket", fds[i]);
+        assert_int_equal(mcp__listen_socket(&listener, taker.loop, fds[i], on_accept, &taker, &err),
+                         MCP_E_PARAMS);
+        assert_string_equal(err.message, words);
+        assert_null(listener);
+        (void)close(fds[i]); /* it was not taken */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +374,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(other_files_are_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_our_own_file_is_removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_socket_that_listens_already_is_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_descriptor_that_does_not_listen_is_refused, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests_name("listening", tests, NULL, NULL);

@@ -55,6 +55,36 @@ static void a_connection_lost_while_idle_is_not_noticed(void **state)
     assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 1);
 }
 
+/* The limit of the server in force within a transaction. */
+static int64_t idle_limit_ms(engine *e, db_mode mode)
+{
+    static const char sql[] = "SELECT CAST(extract(epoch FROM CAST(current_setting("
+                              "'idle_in_transaction_session_timeout') AS INTERVAL)) * 1000 AS "
+                              "BIGINT)";
+    db_session *session = NULL;
+    db_rows *rows = NULL;
+    bool found = false;
+
+    assert_int_equal(db_begin(&session, e->db, mode, &e->err), MCP_OK);
+    assert_int_equal(db_query(&rows, session, sql, NULL, 0, &e->err), MCP_OK);
+    assert_int_equal(db_next(rows, &found, &e->err), MCP_OK);
+    assert_true(found);
+    int64_t limit_ms = db_int_at(rows, 0);
+    db_rows_free(rows);
+    db_rollback(session);
+    return limit_ms;
+}
+
+/* Readers on the same connection before and after. */
+static void a_transaction_that_writes_may_be_idle_for_20_s(void **state)
+{
+    engine *e = *state;
+
+    assert_int_equal(idle_limit_ms(e, DB_READ), 600000);
+    assert_int_equal(idle_limit_ms(e, DB_WRITE), 20000);
+    assert_int_equal(idle_limit_ms(e, DB_READ), 600000);
+}
+
 struct ear {
     sem_t each;
     const char *expected;
@@ -296,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         POSTGRES_TEST(a_session_whose_connection_is_lost_fails_and_the_next_works),
         POSTGRES_TEST(a_connection_lost_while_idle_is_not_noticed),
+        POSTGRES_TEST(a_transaction_that_writes_may_be_idle_for_20_s),
         POSTGRES_TEST(a_listener_comes_back_and_says_that_it_was_away),
         POSTGRES_TEST(a_deadlock_ends_one_of_the_two_as_busy),
         POSTGRES_TEST(a_table_that_changed_under_a_statement_is_busy_once),

@@ -35,6 +35,7 @@ static void options_that_cannot_be_are_named(void **state)
 {
     static const mcp_route nameless[] = { { "GET", "/x", NULL, 0, 0 }, { 0 } };
     static const mcp_http_auth open = { .scope = "x" };
+    static const int closed = 999;
     static const mcp_http_auth lost = { .tokens_file = "/nowhere/tokens" };
     static const struct {
         mcp_http_options http;
@@ -44,6 +45,14 @@ static void options_that_cannot_be_are_named(void **state)
         { { .path = "mcp" }, MCP_E_PARAMS, "must begin with /" },
         { { .host = "" }, MCP_E_PARAMS, "neither an address nor a socket" },
         { { .port = 65536 }, MCP_E_PARAMS, "65536" },
+        { { .sockets = &closed, .socket_count = 1 }, MCP_E_PARAMS, "descriptor 999" },
+        { { .socket_count = 1 }, MCP_E_PARAMS, "none is given" },
+        { { .sockets = &closed, .socket_count = 1, .host = "::1" },
+          MCP_E_PARAMS,
+          "sockets are given, and an address" },
+        { { .sockets = &closed, .socket_count = MCP_SOCKETS_MAX + 1 },
+          MCP_E_PARAMS,
+          "more than 16 sockets" },
         { { .tls_key = "key.pem" }, MCP_E_PARAMS, "certificate and its key" },
         { { .host = "0.0.0.0" }, MCP_E_DENIED, "0.0.0.0" },
         { { .host = "127.evil.example" }, MCP_E_DENIED, "127.evil.example" },

@@ -9,7 +9,9 @@
 #define DRIVE_RIG_H
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -219,6 +221,8 @@ static inline void drive_print_log(int64_t job)
     snprintf(path, sizeof path, "%s/logs/jobs/%lld.log",
              casparian_store_home(drive_latest->base.store), (long long)job);
     FILE *file = fopen(path, "r");
+    if (!file)
+        print_message("no log: %s: %s\n", path, strerror(errno));
     while (file && fgets(line, sizeof line, file))
         print_message("log: %s", line);
     if (file)
@@ -227,12 +231,11 @@ static inline void drive_print_log(int64_t job)
 
 static inline void drive_expect_state(const casparian_job *job, casparian_job_state state)
 {
-    if (job->state != state)
-        drive_print_log(job->id);
-    if (job->state != state)
-        fail_msg("job is %s: %s: %s", casparian_job_state_text(job->state),
-                 job->error_code ? job->error_code : "",
-                 job->error_message ? job->error_message : "");
+    if (job->state == state)
+        return;
+    drive_print_log(job->id);
+    fail_msg("job is %s: %s: %s", casparian_job_state_text(job->state),
+             job->error_code ? job->error_code : "", job->error_message ? job->error_message : "");
 }
 
 /* How many files of the sink's folder have that ending; hidden ones are temporary. */

@@ -368,7 +368,8 @@ static void a_file_that_vanished_is_left_out(void **state)
 static int refuse_first(void *data, const char *location)
 {
     world *self = data;
-    return strcmp(location, self->places[0]) == 0 ? -1 : open(location, O_RDONLY | O_CLOEXEC);
+    return strcmp(location, self->places[0]) == 0 ? CASPARIAN_CATALOG_DENIED
+                                                  : open(location, O_RDONLY | O_CLOEXEC);
 }
 
 static void the_caller_says_which_files_are_allowed(void **state)
@@ -380,6 +381,41 @@ static void the_caller_says_which_files_are_allowed(void **state)
     self->catalog.open = refuse_first;
     self->catalog.data = self;
     expect_rows(self, "SELECT id FROM events", "[[2]]");
+    assert_int_equal(self->facts.warning_count, 1);
+}
+
+static int refuse_all(void *data, const char *location)
+{
+    (void)data;
+    (void)location;
+    return CASPARIAN_CATALOG_DENIED;
+}
+
+static int find_none(void *data, const char *location)
+{
+    (void)data;
+    (void)location;
+    return CASPARIAN_CATALOG_GONE;
+}
+
+/* Which rule refused is said; a place that is not allowed has no name, and may have no file. */
+static void a_table_without_files_says_why(void **state)
+{
+    world *self = *state;
+
+    add_rows(self, "events", 1, 1, ids, names, sources);
+    add_rows(self, "events", 2, 1, ids + 1, names + 1, sources);
+    self->catalog.open = refuse_all;
+    expect_code(self, "SELECT id FROM events", "sql_error");
+    assert_string_equal(self->failure.message, "Table with name \"events\" does not exist");
+    assert_string_equal(self->failure.suggestion,
+                        "files of events are left out: they are not within allowed roots "
+                        "(--allow-path)");
+    self->catalog.open = find_none;
+    expect_code(self, "SELECT id FROM events", "sql_error");
+    assert_non_null(strstr(self->failure.suggestion, "a file of events is missing"));
+    expect_code(self, "SELECT id FROM other", "sql_error");
+    assert_null(self->failure.suggestion);
 }
 
 static void a_csv_file_has_the_types_of_its_schema(void **state)
@@ -618,6 +654,7 @@ int main(void)
         TEST(quarantined_rows_have_views_of_their_own),
         TEST(a_file_that_vanished_is_left_out),
         TEST(the_caller_says_which_files_are_allowed),
+        TEST(a_table_without_files_says_why),
         TEST(a_csv_file_has_the_types_of_its_schema),
         TEST(tables_of_a_database_are_read_by_job),
         TEST(pages_follow_each_other),

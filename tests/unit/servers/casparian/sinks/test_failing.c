@@ -238,6 +238,8 @@ static void csv(void **state)
 static void duckdb(void **state)
 {
     fail_everywhere(*state, "duckdb://x.db", NULL, EIO, false, 5);
+    fail_everywhere(*state, "duckdb://x.db", NULL, ENOSPC, true, 5);
+    fail_everywhere(*state, "duckdb://x.db", NULL, EIO, true, 5);
 }
 
 int main(void)

@@ -41,11 +41,11 @@ static void the_client_outlives_its_message(void **state)
     assert_int_equal(mcp_json_read(&params, arena, params_text, strlen(params_text), NULL), MCP_OK);
     assert_int_equal(mcp__session_open(&session, MCP_2025_11_25, params, NULL), MCP_OK);
     mcp_arena_free(arena);
-    assert_string_equal(mcp_json_get_string(session.client_info, "name"), "x");
+    assert_string_equal(session.client_names.name, "x");
     assert_true(mcp_json_is_object(mcp_json_get(session.client_capabilities, "roots")));
     assert_int_equal(mcp__session_revision(&session), MCP_2025_11_25);
     assert_int_equal(mcp__session_open(&session, MCP_2024_11_05, NULL, NULL), MCP_OK);
-    assert_false(mcp_json_is_object(session.client_info));
+    assert_null(session.client_names.name);
     mcp__session_clear(&session);
 }
 

@@ -310,6 +310,46 @@ static void an_answer_is_found_for_a_day_after_the_end(void **state)
     assert_string_equal(mcp_json_get_string(propose("send_mail", key, 200), "status"), "Executed");
 }
 
+/* The timer of the output that was kept last: how long until it is due. Then all are due. */
+static mcp_status let_a_day_pass(portarium_tx *tx, void *data, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT MAX(due_at) FROM timers WHERE kind = 'output'", NULL, 0, err);
+    if (portarium_next(rows, &st, err))
+        *(int64_t *)data = db_int_at(rows, 0) - tx->now_ms;
+    db_rows_free(rows);
+    return st == MCP_OK ? db_run(tx->session, NULL, "UPDATE timers SET due_at = 1", NULL, 0, err)
+                        : st;
+}
+
+static void an_output_is_kept_for_a_day(void **state)
+{
+    char body[256];
+    int64_t left_ms = 0;
+    mcp_error err = MCP_ERROR_INIT;
+    (void)state;
+    const char *approval = mcp_json_get_string(propose("send_mail", "", 201), "approvalId");
+    act(&bert, "decideApproval", approval, approve, 200);
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    snprintf(body, sizeof body, "{\"executionId\":\"%s\",\"outcome\":\"executed\",\"output\":7}",
+             text("executionId"));
+    act(&agent, "completeExecution", approval, body, 200);
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    assert_non_null(mcp_json_get(rig_body(&rig), "output"));
+    if (portarium_plane_write(rig.plane, "ws-1", rig.arena, let_a_day_pass, &left_ms, &err) !=
+        MCP_OK)
+        fail_msg("%s", err.message);
+    assert_in_range(left_ms, INT64_C(23) * 3600000, INT64_C(24) * 3600000);
+    for (int i = 0; i < 3000 && mcp_json_get(rig_body(&rig), "output"); i++) {
+        usleep(10000);
+        act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    }
+    assert_null(mcp_json_get(rig_body(&rig), "output"));
+    assert_string_equal(text("status"), "Executed");
+    assert_false(is_claimed());
+}
+
 static void a_frozen_workspace_allows_nothing(void **state)
 {
     const char *rationale = "{\"rationale\":\"for a test\"}";
@@ -379,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_budget_limits_what_agents_do),
         cmocka_unit_test(a_repeatable_key_names_an_approval),
         cmocka_unit_test(an_answer_is_found_for_a_day_after_the_end),
+        cmocka_unit_test(an_output_is_kept_for_a_day),
         cmocka_unit_test(a_frozen_workspace_allows_nothing),
         cmocka_unit_test(how_an_allowed_action_ended_is_noted_once),
         cmocka_unit_test(the_plane_says_which_tools_a_caller_sees),
