@@ -58,11 +58,15 @@ macro(kit_needs_serve)
     endif()
 endmacro()
 
-# The revision is that of the time of configuring.
+# The revision is that of the time of configuring. A tree without git names it by the option.
 macro(kit_needs_about)
-    execute_process(COMMAND git describe --tags --always --dirty WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-        OUTPUT_VARIABLE about_revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE about_failed)
-    if(about_failed OR NOT about_revision)
+    set(CAUSEWAY_REVISION "" CACHE STRING "revision that `NAME version` names; empty: what git says")
+    set(about_revision ${CAUSEWAY_REVISION})
+    if(NOT about_revision)
+        execute_process(COMMAND git describe --tags --always --dirty WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+            OUTPUT_VARIABLE about_revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    endif()
+    if(NOT about_revision)
         set(about_revision unknown)
     endif()
     set_source_files_properties(${PROJECT_SOURCE_DIR}/kit/about/version.c PROPERTIES COMPILE_DEFINITIONS
@@ -73,7 +77,7 @@ endmacro()
 macro(kit_needs_db)
     pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.37)
     pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq>=14)
-    target_link_libraries(kit_db PRIVATE PkgConfig::SQLITE PkgConfig::LIBPQ)
+    target_link_libraries(kit_db PRIVATE PkgConfig::SQLITE PkgConfig::LIBPQ PUBLIC ${CMAKE_DL_LIBS})
     target_link_options(kit_db INTERFACE -Wl,--as-needed)
 endmacro()
 

@@ -1,9 +1,10 @@
 /*
- * doctor.c - checks of this machine, and how they are told.
+ * doctor.c - checks of this machine, and their results as a table or as JSON.
  */
 #include "about/doctor.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <stdarg.h>
 #include <string.h>
@@ -51,7 +52,39 @@ void doctor_check_directory(doctor *self, const char *check, const char *path, b
         doctor_note(self, check, true, "%s", path);
 }
 
-void doctor_check_secret(doctor *self, const char *check, const char *path)
+/* The folder of a path: "a/b" is in "a", "a" in ".", "/a" in "/". */
+static void cut_name(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        memcpy(path, ".", 2);
+    else
+        slash[slash == path] = '\0';
+}
+
+void doctor_check_made(doctor *self, const char *check, const char *path)
+{
+    char folder[PATH_MAX];
+    if (access(path, R_OK | W_OK) == 0) {
+        doctor_note(self, check, true, "%s", path);
+        return;
+    }
+    if (errno != ENOENT || strlen(path) >= sizeof folder) {
+        doctor_note(self, check, false, "%s cannot be written: %s", path, strerror(errno));
+        return;
+    }
+    memcpy(folder, path, strlen(path) + 1);
+    do
+        cut_name(folder);
+    while (access(folder, F_OK) != 0 && strchr(folder, '/') && strcmp(folder, "/") != 0);
+    if (access(folder, W_OK | X_OK) == 0)
+        doctor_note(self, check, true, "%s is made when it is needed", path);
+    else
+        doctor_note(self, check, false, "%s cannot be made in %s: %s", path, folder,
+                    strerror(errno));
+}
+
+void doctor_check_secret(doctor *self, const char *check, const char *path, mode_t forbidden)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -60,11 +93,20 @@ void doctor_check_secret(doctor *self, const char *check, const char *path)
         doctor_note(self, check, false, "%s is no file", path);
     else if (access(path, R_OK) != 0)
         doctor_note(self, check, false, "%s cannot be read: %s", path, strerror(errno));
-    else if (status.st_mode & (S_IRWXG | S_IRWXO))
-        doctor_note(self, check, false, "%s has mode %04o, so others may use it: chmod 600 %s",
-                    path, (unsigned)(status.st_mode & 07777), path);
+    else if (status.st_mode & forbidden)
+        doctor_note(self, check, false, "%s has the mode %04o: chmod %s %s", path,
+                    (unsigned)(status.st_mode & 07777), forbidden & S_IRWXG ? "go=" : "o=", path);
     else
         doctor_note(self, check, true, "%s", path);
+}
+
+void doctor_check_library(doctor *self, const char *check, about_find *find)
+{
+    const char *version = NULL;
+    const void *code = NULL;
+    mcp_error err = MCP_ERROR_INIT;
+    bool is_good = find(&version, &code, &err) == MCP_OK;
+    doctor_note(self, check, is_good, "%s", is_good ? version : err.message);
 }
 
 /* Binds a socket as a server would, and closes it. @return 0, or an errno */
@@ -97,8 +139,7 @@ static void check_port(doctor *self, const char *host, const char *port)
     freeaddrinfo(addresses);
     if (failed == EADDRINUSE)
         doctor_note(self, "port", false,
-                    "%s of %s is in use: this or another server runs; --port names another", port,
-                    host);
+                    "%s of %s is in use: a server runs already; --port names another", port, host);
     else if (failed)
         doctor_note(self, "port", false, "%s of %s: %s", port, host, strerror(failed));
     else
@@ -111,10 +152,10 @@ void doctor_check_listening(doctor *self, const cli_line *line)
     if (port)
         check_port(self, cli_string(line, "host"), port);
     if (tokens)
-        doctor_check_secret(self, "tokens", tokens);
+        doctor_check_secret(self, "tokens", tokens, S_IRWXO);
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static const char *word_of(const doctor_result *result)
 {

@@ -18,7 +18,9 @@
 #define ABOUT_DOCTOR_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
+#include "about/version.h"
 #include "cli/cli.h"
 #include "mcp/arena.h"
 #include "mcp/json.h"
@@ -40,15 +42,16 @@ typedef struct doctor {
 } doctor;
 
 /* clang-format off */
-/** Options of the command: where the server is to listen, and its tokens; for the check
- * doctor_check_listening. @param port_ default of --port; NULL: none, and none is checked */
+/** Options of the command: where the server is to listen, and its tokens; for
+ * doctor_check_listening. @param port_ default of --port; NULL: there is none, and no port is
+ * checked without the option */
 #define DOCTOR_OPTIONS(port_, host_env_, port_env_)                                                \
     { .name = "host", .type = CLI_STRING, .argument = "ADDRESS", .standard = "127.0.0.1",          \
       .help = "where the server is to listen", .env = host_env_ },                                 \
     { .name = "port", .type = CLI_INT, .argument = "N", .standard = port_, .max = 65535,           \
       .help = "the port, which must be free", .env = port_env_ },                                  \
     { .name = "tokens", .type = CLI_STRING, .argument = "FILE",                                    \
-      .help = "the file of tokens, which only its owner may read" }
+      .help = "the file of tokens, which others must not read" }
 /** The option of a program that has no --json for all commands. */
 #define DOCTOR_OPTION_JSON                                                                         \
     { .name = "json", .type = CLI_FLAG, .help = "print the checks as JSON" }
@@ -61,8 +64,14 @@ void doctor_note(doctor *self, const char *check, bool is_good, const char *form
 /** A directory is there and may be listed; with `writes` files may be made in it. */
 void doctor_check_directory(doctor *self, const char *check, const char *path, bool writes);
 
-/** A file is there, can be read, and nobody but its owner can (mode 0600). */
-void doctor_check_secret(doctor *self, const char *check, const char *path);
+/** A file or a directory that the program makes is there and may be written, or it can be made. */
+void doctor_check_made(doctor *self, const char *check, const char *path);
+
+/** A file is there and can be read, and its mode has no bit of `forbidden`. */
+void doctor_check_secret(doctor *self, const char *check, const char *path, mode_t forbidden);
+
+/** A library that is opened when it is first needed can be. */
+void doctor_check_library(doctor *self, const char *check, about_find *find);
 
 /** The port of the line is free, and its file of tokens is secret, where it names them. */
 void doctor_check_listening(doctor *self, const cli_line *line);

@@ -1,5 +1,5 @@
 /*
- * version.c - the libraries of this process, by the functions that tell their versions.
+ * version.c - the libraries of this process, by the functions that return their versions.
  *
  * A function is looked up by its name among what is loaded, so this file needs no header of a
  * library and links none: a program that does not use a library does not have the function.
@@ -59,19 +59,18 @@ const char *about_compiler(void)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* How a function tells the version. */
-typedef enum form { TEXT, TEXT_BY_NUMBER, NUMBER } form;
+/* OpenSSL's OPENSSL_VERSION_STRING: the version without further words. */
+#define OPENSSL_VERSION_ALONE 6
 
+/* Functions that return the version as text. OpenSSL's takes a number, which says what text. */
 static const struct {
     const char *name, *function;
-    form form;
-    int argument;
+    bool takes_number;
 } linked[] = {
-    { "libuv", "uv_version_string", TEXT, 0 },
-    { "OpenSSL", "OpenSSL_version", TEXT_BY_NUMBER, 6 }, /* OPENSSL_VERSION_STRING: without words */
-    { "SQLite", "sqlite3_libversion", TEXT, 0 },
-    { "libpq", "PQlibVersion", NUMBER, 0 },
-    { "Clp", "Clp_Version", TEXT, 0 },
+    { "libuv", "uv_version_string", false },
+    { "OpenSSL", "OpenSSL_version", true },
+    { "SQLite", "sqlite3_libversion", false },
+    { "Clp", "Clp_Version", false },
 };
 
 static void set_path(found *out, const void *code)
@@ -82,21 +81,14 @@ static void set_path(found *out, const void *code)
         snprintf(out->path, sizeof out->path, "%s", path);
 }
 
-static void set_version(found *out, void *symbol, form told, int argument)
+static void set_version(found *out, void *symbol, bool takes_number)
 {
     /* POSIX lets dlsym() give functions; C does not let a void * be assigned to one. */
     const char *(*text)(void) = NULL;
-    const char *(*text_by_number)(int) = NULL;
-    int (*number)(void) = NULL;
+    const char *(*text_of)(int) = NULL;
     memcpy(&text, &symbol, sizeof symbol);
-    memcpy(&text_by_number, &symbol, sizeof symbol);
-    memcpy(&number, &symbol, sizeof symbol);
-    if (told == NUMBER) { /* 150012 is 15.12 (libpq, PQlibVersion) */
-        int value = number();
-        snprintf(out->version, sizeof out->version, "%d.%d", value / 10000, value % 10000);
-        return;
-    }
-    const char *words = told == TEXT ? text() : text_by_number(argument);
+    memcpy(&text_of, &symbol, sizeof symbol);
+    const char *words = takes_number ? text_of(OPENSSL_VERSION_ALONE) : text();
     snprintf(out->version, sizeof out->version, "%s", words ? words : "");
 }
 
@@ -136,7 +128,7 @@ static void each_library(const about_program *program, visitor *visit, void *dat
         void *symbol = dlsym(RTLD_DEFAULT, linked[i].function);
         if (!symbol)
             continue;
-        set_version(&one, symbol, linked[i].form, linked[i].argument);
+        set_version(&one, symbol, linked[i].takes_number);
         set_path(&one, symbol);
         visit(&one, data);
     }
@@ -150,7 +142,7 @@ static void each_library(const about_program *program, visitor *visit, void *dat
     }
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void write_library(const found *library, void *data)
 {
@@ -176,8 +168,10 @@ void about_write_libraries(mcp_json_writer *json, const about_program *program)
 static void print_library(const found *library, void *data)
 {
     FILE *out = data;
-    if (library->version[0])
+    if (library->version[0] && library->path[0])
         fprintf(out, "%-10s %-10s %s\n", library->name, library->version, library->path);
+    else if (library->version[0])
+        fprintf(out, "%-10s %s\n", library->name, library->version);
     else
         fprintf(out, "%-10s missing: %s\n", library->name, library->reason);
 }

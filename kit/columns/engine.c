@@ -23,8 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "columns/columns.h"
-
 #define PATH_ROOM (PATH_MAX + 256)
 #define THREADS_MAX 4
 
@@ -125,7 +123,7 @@ static mcp_status load_once(mcp_error *err)
     return st;
 }
 
-mcp_status columns_version(const char **out, const void **code, mcp_error *err)
+mcp_status engine_version(const char **out, const void **code, mcp_error *err)
 {
     mcp_status st = load_once(err);
     if (st != MCP_OK)

@@ -97,6 +97,9 @@ struct engine {
     duckdb_connection connection;
 };
 
+/* The version of DuckDB, which is opened where it is not yet, and an address in it. */
+mcp_status engine_version(const char **out, const void **code, mcp_error *err);
+
 /* Open the library alone (once in a process): `api` is set. As engine_open. */
 mcp_status engine_load(struct engine *engine, mcp_error *err);
 

@@ -3,20 +3,17 @@
  * machine has what it needs.
  */
 #include "about/doctor.h"
+#include "run/run.h"
 #include "shell/commands.h"
 
 static void check(doctor *self, const cli_line *line, void *data)
 {
-    const char *version = NULL;
-    const void *code = NULL;
-    mcp_error err = MCP_ERROR_INIT;
     (void)data;
     for (size_t i = 0; i < cli_argument_count(line); i++)
         doctor_check_directory(self, "directory", cli_argument(line, i), true);
     if (cli_argument_count(line) == 0)
         doctor_check_directory(self, "directory", ".", true);
-    bool is_good = columns_version(&version, &code, &err) == MCP_OK;
-    doctor_note(self, "libduckdb", is_good, "%s", is_good ? version : err.message);
+    doctor_check_library(self, "libduckdb", columns_version);
     doctor_check_listening(self, line);
 }
 

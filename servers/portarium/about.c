@@ -2,6 +2,9 @@
  * about.c - portarium version and portarium doctor: what the program is made of, and whether the
  * machine has what it needs.
  */
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "about/doctor.h"
 #include "about/version.h"
 #include "db/probe.h"
@@ -24,12 +27,15 @@ static void check_sandbox(doctor *self)
                 is_good ? "" : "; commands of executors need landlock, no-network and seccomp");
 }
 
-/* A key that is not there is made at the first start. */
+/* A key that is not there is made at the first start. The file of --config was judged when the
+ * line was read. */
 static void check_key(doctor *self, const cli_line *line, const char *name)
 {
     const char *path = cli_string(line, name);
-    if (path)
-        doctor_check_secret(self, name, path);
+    if (path && access(path, F_OK) == 0)
+        doctor_check_secret(self, name, path, S_IRWXG | S_IRWXO);
+    else if (path)
+        doctor_check_made(self, name, path);
 }
 
 static void check(doctor *self, const cli_line *line, void *data)
@@ -37,10 +43,9 @@ static void check(doctor *self, const cli_line *line, void *data)
     char words[WORDS_SIZE];
     mcp_error err = MCP_ERROR_INIT;
     (void)data;
-    bool is_good = db_probe(words, sizeof words, cli_string(line, "db"), &err) == MCP_OK;
-    doctor_note(self, "database", is_good, "%s", is_good ? words : err.message);
+    mcp_status st = db_probe(words, sizeof words, cli_string(line, "db"), portarium_files, &err);
+    doctor_note(self, "database", st == MCP_OK, "%s", st == MCP_OK ? words : err.message);
     check_sandbox(self);
-    check_key(self, line, "config");
     check_key(self, line, "key-file");
     check_key(self, line, "evidence-key");
     doctor_check_listening(self, line);
@@ -53,7 +58,10 @@ int portarium_line_doctor(const cli_line *line, void *data)
 
 int portarium_line_version(const cli_line *line, void *data)
 {
-    static const about_program program = { .name = "portarium", .version = PORTARIUM_VERSION };
+    static const about_library libraries[] = { { "libpq", db_libpq_version }, { 0 } };
+    static const about_program program = { .name = "portarium",
+                                           .version = PORTARIUM_VERSION,
+                                           .libraries = libraries };
     (void)data;
     return about_version(&program, line);
 }

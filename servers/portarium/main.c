@@ -183,7 +183,7 @@ static const cli_option export_options[] = {
 static const cli_option doctor_options[] = {
     PORTARIUM_DATABASE_OPTION, PORTARIUM_EVIDENCE_KEY_OPTION,
     { .name = "config", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_CONFIG",
-      .help = "settings, which only their owner may read" },
+      .help = "settings, as for serve" },
     { .name = "key-file", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_KEY_FILE",
       .help = "the key of secret parameters" },
     DOCTOR_OPTIONS("8080", "PORTARIUM_BIND", "PORTARIUM_HTTP_PORT"), DOCTOR_OPTION_JSON, { 0 },

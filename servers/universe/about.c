@@ -19,7 +19,7 @@ static void check(doctor *self, const cli_line *line, void *data)
     (void)data;
     mcp_status st = universe_database_url(&url, line, &err);
     if (st == MCP_OK)
-        st = db_probe(words, sizeof words, url ? url : UNIVERSE_STANDARD_URL, &err);
+        st = db_probe(words, sizeof words, url ? url : UNIVERSE_STANDARD_URL, universe_files, &err);
     doctor_note(self, "database", st == MCP_OK, "%s", st == MCP_OK ? words : err.message);
     doctor_check_listening(self, line);
 }
@@ -31,7 +31,10 @@ int universe_line_doctor(const cli_line *line, void *data)
 
 int universe_line_version(const cli_line *line, void *data)
 {
-    static const about_program program = { .name = "universe", .version = UNIVERSE_VERSION };
+    static const about_library libraries[] = { { "libpq", db_libpq_version }, { 0 } };
+    static const about_program program = { .name = "universe",
+                                           .version = UNIVERSE_VERSION,
+                                           .libraries = libraries };
     (void)data;
     return about_version(&program, line);
 }
