@@ -32,14 +32,16 @@ export function run(command, args, options = {}) {
 /** What stands in the way of a part, or null; it is then reported as skipped. */
 export function missing(what, { root = false, commands = [] }) {
   const absent = commands.filter((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0);
-  const why = root && process.getuid() !== 0 ? "not root" : absent.length > 0 ? `no ${absent.join(", ")} (scripts/bootstrap dist)` : null;
+  let why = null;
+  if (root && process.getuid() !== 0)
+    why = "not root";
+  else if (absent.length > 0)
+    why = `no ${absent.join(", ")} (scripts/bootstrap dist)`;
+  else if (commands.includes("mmdebstrap") && !sources().some((line) => line.includes(` ${RELEASE} `)))
+    why = `the machine has no source of Debian packages for ${RELEASE}`;
   if (why !== null)
     skipped.push(`${what}: ${why}`);
   return why;
-}
-
-export function skip(what, why) {
-  skipped.push(`${what}: ${why}`);
 }
 
 /** The packages that scripts/make-deb left in a folder: name to path. */
@@ -48,12 +50,21 @@ export function packages(folder = dist) {
   return new Map(paths.map((name) => [name.split("_")[0], join(folder, name)]));
 }
 
-/** A fresh bare Debian, made once from the network: systemd and Python, and no package of ours. */
+/** Where this machine has its Debian packages from: lines of a sources.list, none on another
+ *  system. */
+function sources() {
+  const listed = spawnSync("apt-get", ["indextargets", "--format", "$(ORIGIN) deb $(SITE) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]);
+  return `${listed.stdout}`.split("\n").filter((line) => line.startsWith("Debian ")).map((line) => line.slice("Debian ".length));
+}
+
+/** A fresh bare Debian, made once from the machine's own sources: systemd and Python, and no
+ *  package of ours. */
 export function bareDebian() {
   const image = join(dist, "bare.tar");
   if (!existsSync(image)) {
     mkdirSync(dist, { recursive: true });
-    run("mmdebstrap", ["--quiet", "--mode=root", "--variant=minbase", "--include=systemd,systemd-sysv,dbus,python3", RELEASE, `${image}.part.tar`]);
+    run("mmdebstrap", ["--quiet", "--mode=root", "--variant=minbase", "--include=systemd,systemd-sysv,dbus,python3", RELEASE, `${image}.part.tar`, "-"],
+      { input: `${sources().join("\n")}\n`, stdio: ["pipe", "pipe", "pipe"] });
     renameSync(`${image}.part.tar`, image);
   }
   const root = mkdtempSync(join(scratch, "root-"));
