@@ -46,6 +46,14 @@ export const isOfTheSystem = ({ name }) => SYSTEM.test(name);
 /** The Debian package that a file is of: { name, version, source }. Where /lib is a link to
  *  /usr/lib, a package may know its file below either. */
 export function packageOf(path) {
+  if (!known.has(path))
+    known.set(path, findPackage(path));
+  return known.get(path);
+}
+
+const known = new Map();
+
+function findPackage(path) {
   const real = realpathSync(path), places = [real, real.replace(/^\/usr/, "")];
   const found = spawnSync("dpkg-query", ["-S", ...places], { encoding: "utf8" }).stdout ?? "";
   if (found === "")

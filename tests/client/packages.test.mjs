@@ -21,6 +21,7 @@ import { manifest } from '../../packaging/bundle.mjs';
 import { programPackage, wrapper } from '../../packaging/npm.mjs';
 import { release, servers, version } from '../../packaging/project.mjs';
 import { serverFile } from '../../packaging/registry.mjs';
+import { checkFilled, unfilled } from '../../packaging/release.mjs';
 import { zip } from '../../packaging/zip.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -170,6 +171,20 @@ for (const server of servers) {
 test('a setting of a release that there is none of is refused', () => {
     assert.throws(() => release(['ownr=acme']), /ownr/);
     assert.throws(() => release(['owner']), /owner/);
+});
+
+test('a release without an owner is refused before anything is built', () => {
+    checkFilled(how);
+    assert.throws(() => checkFilled(release([])), /@OWNER@ would stay in .*owner=NAME/);
+    assert.equal(unfilled('{"a":"@SHA256@"}'), '@SHA256@');
+    assert.equal(unfilled('{"name":"@acme/cobre-mcp","mail":"a@b"}'), null);
+});
+
+test('CITATION.cff has the version of CMakeLists.txt', () => {
+    const words = fs.readFileSync(path.join(root, 'CITATION.cff'), 'utf8');
+    assert.equal(/^version: (.+)$/m.exec(words)[1], version);
+    for (const member of ['cff-version', 'message', 'title', 'authors'])
+        assert.match(words, new RegExp(`^${member}:`, 'm'));
 });
 
 /* ---- the zip --------------------------------------------------------------------------------- */
