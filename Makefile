@@ -27,8 +27,17 @@ install: $(if $(SUDO_USER),,all) ## PREFIX, DESTDIR; with sudo it builds nothing
 	rm -f build/release/install_manifest.txt
 	cmake --install build/release --prefix $(PREFIX)
 	@$(if $(DESTDIR),:,[ "$$(id -u)" != 0 ] || /sbin/ldconfig)
+dist: ## the programs with what they need, movable, for Linux with glibc: build/dist/*.tar.xz
+	@scripts/bootstrap build
+	node packaging/programs.mjs
+# RELEASE: owner=, repo=, namespace=, images=, scope= (packaging/project.mjs)
+bundles npm: dist ## bundles for hosts; packages of npm
+	node packaging/$(if $(filter npm,$@),npm,bundle).mjs $(RELEASE)
+release: ## all files of a release, of the tag at HEAD, into build/dist: docs/releasing.md
+	@scripts/bootstrap build
+	node packaging/release.mjs $(RELEASE)
 clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
 	@scripts/bootstrap
-.PHONY: all demo test fuzz bench format lint docs install clean bootstrap
+.PHONY: dist bundles npm release all demo test fuzz bench format lint docs install clean bootstrap

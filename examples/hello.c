@@ -27,12 +27,14 @@ static const mcp_tool tools[] = { { "hello", hello, MCP_READS, 0, 0 }, { 0 } };
 int main(void)
 {
     mcp_server_options options = MCP_SERVER_OPTIONS_INIT;
-    mcp_features features = { .files = files, .tools = tools };
+    mcp_features features = MCP_FEATURES_INIT;
     mcp_server *server = NULL;
     mcp_error err = MCP_ERROR_INIT;
 
     options.name = "hello";
     options.version = "1.0.0";
+    features.files = files;
+    features.tools = tools;
     mcp_status st = mcp_server_new(&server, &options, &err);
     if (st == MCP_OK)
         st = mcp_server_add(server, &features, &err);

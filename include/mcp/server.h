@@ -229,6 +229,9 @@ typedef struct mcp_features {
     void *data; /* passed to every handler of the set */
 } mcp_features;
 
+/** No feature. */
+#define MCP_FEATURES_INIT MCP_ZERO_INIT
+
 /**
  * Create a server without features.
  *

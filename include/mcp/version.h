@@ -38,7 +38,15 @@ const char *mcp_revision_name(mcp_revision revision);
 /** Find a revision by its name. @return MCP_REVISION_NONE for NULL or an unknown name */
 mcp_revision mcp_revision_find(const char *name);
 
-/** The library's version, such as "0.1.0". */
+/** The version of these headers; that of the library that was loaded may be a later one. */
+#define MCP_VERSION_MAJOR 0
+#define MCP_VERSION_MINOR 1
+#define MCP_VERSION_PATCH 0
+
+/** The same as a number to compare: 0x010203 is 1.2.3. */
+#define MCP_VERSION_NUM (MCP_VERSION_MAJOR << 16 | MCP_VERSION_MINOR << 8 | MCP_VERSION_PATCH)
+
+/** The version of the library that was loaded, such as "0.1.0". */
 const char *mcp_version(void);
 
 #ifdef __cplusplus

@@ -119,6 +119,11 @@ mcp_status columns_open(columns **out, mcp_error *err)
     return MCP_OK;
 }
 
+mcp_status columns_version(const char **out, const void **code, mcp_error *err)
+{
+    return engine_version(out, code, err);
+}
+
 void columns_close(columns *self)
 {
     if (!self)

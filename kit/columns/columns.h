@@ -99,6 +99,10 @@ mcp_status columns_open(columns **out, mcp_error *err);
 /** NULL is fine. */
 void columns_close(columns *self);
 
+/** The version of DuckDB, which is opened where it is not yet, and an address in it.
+ * @return MCP_OK; MCP_E_UNSUPPORTED: the library is missing, or is not DuckDB */
+mcp_status columns_version(const char **out, const void **code, mcp_error *err);
+
 /**
  * Read one Parquet file into memory. A group of fields becomes a column for each field,
  * "group.field"; a repeated group becomes one COLUMNS_JSON for each.

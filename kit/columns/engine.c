@@ -123,6 +123,16 @@ static mcp_status load_once(mcp_error *err)
     return st;
 }
 
+mcp_status engine_version(const char **out, const void **code, mcp_error *err)
+{
+    mcp_status st = load_once(err);
+    if (st != MCP_OK)
+        return st;
+    *out = loaded_api.library_version();
+    memcpy(code, &loaded_api.library_version, sizeof *code);
+    return MCP_OK;
+}
+
 static bool set_threads(const struct engine_api *api, duckdb_config config)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -81,7 +81,8 @@
     X(map_type_value_type)                                                                         \
     X(union_type_member_count)                                                                     \
     X(union_type_member_name)                                                                      \
-    X(union_type_member_type)
+    X(union_type_member_type)                                                                      \
+    X(library_version)
 
 struct engine_api {
 #define X(name) __typeof__(duckdb_##name) *name;
@@ -95,6 +96,9 @@ struct engine {
     duckdb_database database;
     duckdb_connection connection;
 };
+
+/* The version of DuckDB, which is opened where it is not yet, and an address in it. */
+mcp_status engine_version(const char **out, const void **code, mcp_error *err);
 
 /* Open the library alone (once in a process): `api` is set. As engine_open. */
 mcp_status engine_load(struct engine *engine, mcp_error *err);

@@ -103,6 +103,15 @@ const char *db_engine(const db *self);
 mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_error *err);
 
 /**
+ * Look at the schema and change nothing.
+ *
+ * @param is_current false: db_migrate would run scripts
+ * @return MCP_OK; MCP_E_PARAMS: db_migrate would refuse, with this message
+ */
+mcp_status db_migrations_check(bool *is_current, db *self, const mcp_file *files,
+                               const char *folder, mcp_error *err);
+
+/**
  * Take a connection and begin a transaction. A lost connection is opened again. A thread that
  * begins a second session before its first has ended may wait for itself.
  *

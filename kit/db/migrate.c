@@ -277,8 +277,8 @@ static mcp_status migrate(db *self, struct plan *plan, mcp_error *err)
     return st;
 }
 
-/* A read-only database must be up to date. */
-static mcp_status verify(db *self, struct plan *plan, mcp_error *err)
+/* What the database has run. One without the table of records has run nothing. */
+static mcp_status look(db *self, struct plan *plan, mcp_error *err)
 {
     db_session *session = NULL;
     mcp_status st = db_begin(&session, self, DB_READ, err);
@@ -286,12 +286,28 @@ static mcp_status verify(db *self, struct plan *plan, mcp_error *err)
     if (st == MCP_OK)
         st = read_records(plan, session, err);
     db_rollback(session);
-    for (size_t i = 0; i < plan->count && (st == MCP_OK || st == MCP_E_INTERNAL); i++)
+    return st == MCP_E_INTERNAL ? MCP_OK : st;
+}
+
+/* NULL: the database has run all. */
+static const char *first_missing(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
         if (!plan->all[i].is_done)
-            st = mcp_error_set(err, MCP_E_DENIED,
-                               "the database is for reading only and lacks the migration %s",
-                               plan->all[i].name);
-    return st;
+            return plan->all[i].name;
+    return NULL;
+}
+
+/* A read-only database must be up to date. */
+static mcp_status verify(db *self, struct plan *plan, mcp_error *err)
+{
+    mcp_status st = look(self, plan, err);
+    const char *missing = first_missing(plan);
+
+    if (st != MCP_OK || !missing)
+        return st;
+    return mcp_error_set(err, MCP_E_DENIED,
+                         "the database is for reading only and lacks the migration %s", missing);
 }
 
 mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_error *err)
@@ -301,6 +317,20 @@ mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_e
 
     if (st == MCP_OK)
         st = self->target.options.read_only ? verify(self, &plan, err) : migrate(self, &plan, err);
+    free(plan.all);
+    return st;
+}
+
+mcp_status db_migrations_check(bool *is_current, db *self, const mcp_file *files,
+                               const char *folder, mcp_error *err)
+{
+    struct plan plan = { 0 };
+    mcp_status st = read_plan(&plan, files, folder, self->driver->name, err);
+
+    if (st == MCP_OK)
+        st = look(self, &plan, err);
+    if (st == MCP_OK)
+        *is_current = !first_missing(&plan);
     free(plan.all);
     return st;
 }

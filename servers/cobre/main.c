@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "about/doctor.h"
 #include "host/host.h"
 #include "run/run.h"
 #include "serve/serve.h"
@@ -102,6 +103,17 @@ static const cli_option serve_options[] = {
     { 0 },
 };
 
+static const cli_option doctor_options[] = { DOCTOR_OPTIONS(NULL, NULL, NULL),
+                                             DOCTOR_OPTION_JSON,
+                                             { 0 } };
+
+#define DOCTOR_COMMAND                                                                             \
+    {                                                                                              \
+        .name = "doctor", .arguments = "[DIR...]", .arguments_max = SERVE_DIRS_MAX,                \
+        .summary = "check what this machine has for it", .options = doctor_options,                \
+        .env_prefix = "COBRE_MCP_", .run = cobre_command_doctor                                    \
+    }
+
 static const char export_notes[] =
     "TABLE is hydros, thermals, buses, lines, costs or convergence, or the name of another\n"
     "folder of the simulation.";
@@ -186,6 +198,7 @@ static const cli_command commands[] = {
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
+    DOCTOR_COMMAND,
     HOST_COMMAND(cobre_command_host),
     CLI_COMPLETION_COMMAND,
     { .name = "version",
@@ -202,6 +215,8 @@ static const cli_command serve_alone[] = {
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
+    ABOUT_VERSION_COMMAND(cobre_mcp_command_version),
+    DOCTOR_COMMAND,
     HOST_COMMAND(cobre_mcp_command_host),
     CLI_COMPLETION_COMMAND,
     { 0 },

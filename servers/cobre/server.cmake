@@ -1,5 +1,5 @@
 # cobre: the parts of the kit that it is made of, and its own libraries.
-set(server_kit serve host cli guard columns flat thread)
+set(server_kit serve host about cli guard columns flat thread)
 find_package(Clp REQUIRED)
 set(server_libraries Clp::Clp)
 

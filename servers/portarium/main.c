@@ -1,6 +1,8 @@
 /*
  * main.c - the program portarium: its table of commands.
  */
+#include "about/doctor.h"
+#include "about/version.h"
 #include "commands/plane_commands.h"
 #include "config/command_line.h"
 #include "host/host.h"
@@ -178,6 +180,15 @@ static const cli_option export_options[] = {
     { 0 },
 };
 
+static const cli_option doctor_options[] = {
+    PORTARIUM_DATABASE_OPTION, PORTARIUM_EVIDENCE_KEY_OPTION,
+    { .name = "config", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_CONFIG",
+      .help = "settings, as for serve" },
+    { .name = "key-file", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_KEY_FILE",
+      .help = "the key of secret parameters" },
+    DOCTOR_OPTIONS("8080", "PORTARIUM_BIND", "PORTARIUM_HTTP_PORT"), DOCTOR_OPTION_JSON, { 0 },
+};
+
 static const cli_option key_options[] = { PORTARIUM_EVIDENCE_KEY_OPTION, PORTARIUM_JSON_OPTION,
                                           { 0 } };
 
@@ -265,6 +276,9 @@ static const cli_command commands[] = {
       .options = export_options, .run = portarium_line_evidence_export },
     { .name = "evidence key", .summary = "print the public key of the checkpoints",
       .options = key_options, .run = portarium_line_evidence_key },
+    ABOUT_VERSION_COMMAND(portarium_line_version),
+    { .name = "doctor", .summary = "check what this machine has for it", .options = doctor_options,
+      .run = portarium_line_doctor },
     HOST_COMMAND(portarium_line_host),
     CLI_COMPLETION_COMMAND,
     { 0 },

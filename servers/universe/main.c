@@ -1,6 +1,8 @@
 /*
  * main.c - the program universe: its table of commands.
  */
+#include "about/doctor.h"
+#include "about/version.h"
 #include "gateway/log.h"
 #include "host/host.h"
 #include "serve/serve.h"
@@ -71,6 +73,10 @@ static const cli_option serve_options[] = {
 
 /* clang-format off */
 static const cli_option list_options[] = { UNIVERSE_DATABASE_OPTION, JSON_OPTION, { 0 } };
+
+static const cli_option doctor_options[] = {
+    UNIVERSE_DATABASE_OPTION, DOCTOR_OPTIONS("3001", "BIND", "PORT"), DOCTOR_OPTION_JSON, { 0 },
+};
 
 static const cli_option export_options[] = {
     UNIVERSE_DATABASE_OPTION,
@@ -174,6 +180,12 @@ static const cli_command commands[] = {
       .notes = exit_notes,
       .options = list_options,
       .run = universe_line_list },
+    ABOUT_VERSION_COMMAND(universe_line_version),
+    { .name = "doctor",
+      .summary = "check what this machine has for it",
+      .options = doctor_options,
+      .env_prefix = "UNIVERSE_",
+      .run = universe_line_doctor },
     HOST_COMMAND(universe_line_host),
     CLI_COMPLETION_COMMAND,
     { 0 },

@@ -89,6 +89,7 @@ const ROOMS = {
   "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard", "kit/trace"] },
   "kit/trace": { rooms: ["kit/fetch"] },
   "kit/local": {},
+  "kit/about": { rooms: ["kit/cli", "kit/serve"] },
   "kit/host": { rooms: ["kit/cli", "kit/serve", "kit/keys"] },
   "kit/proc": { libraries: ["seccomp"] },
   "servers/cobre/findings": { rooms: [] },

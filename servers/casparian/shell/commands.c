@@ -3,6 +3,7 @@
  */
 #include "shell/commands.h"
 
+#include "about/version.h"
 #include "host/host.h"
 #include "serve/serve.h"
 
@@ -103,7 +104,7 @@ const cli_command casparian_commands[] = {
     ARGUMENTS("tag", "FILE TAG", 2, 2, "tag a registered file", NULL, casparian_command_tag),
     ARGUMENTS("untag", "FILE TAG", 2, 2, "take a tag away", NULL, casparian_command_tag),
     COMMAND("files", "registered files", casparian_files_options, casparian_command_files),
-    COMMAND("doctor", "what this machine has", NULL, casparian_command_doctor),
+    COMMAND("doctor", "what this machine has", casparian_doctor_options, casparian_command_doctor),
     COMMAND("config", "every setting and where it comes from", NULL, casparian_command_config),
     COMMAND("audit verify", "whether the audit log is whole", NULL,
             casparian_command_audit_verify),
@@ -129,6 +130,8 @@ const cli_command casparian_commands[] = {
               casparian_command_verify),
     ARGUMENTS("lineage", "OUTPUT", 1, 1, "where a row comes from", casparian_lineage_options,
               casparian_command_lineage),
+    { .name = "version", .summary = "show the version, the build and the libraries",
+      .run = casparian_command_version },
     HOST_COMMAND(casparian_command_host),
     CLI_COMPLETION_COMMAND,
     { 0 },

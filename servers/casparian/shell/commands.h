@@ -88,7 +88,11 @@ cli_command_run casparian_command_rule_remove;
 cli_command_run casparian_command_tag;
 cli_command_run casparian_command_files;
 
+/** about.c: version */
+cli_command_run casparian_command_version;
+
 /** home/doctor.c: doctor, config */
+extern const cli_option casparian_doctor_options[];
 cli_command_run casparian_command_doctor;
 cli_command_run casparian_command_config;
 

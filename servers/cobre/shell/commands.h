@@ -6,7 +6,9 @@
 #ifndef COBRE_SHELL_COMMANDS_H
 #define COBRE_SHELL_COMMANDS_H
 
+#include "about/version.h"
 #include "cli/cli.h"
+#include "columns/columns.h"
 #include "serve/serve.h"
 
 #include "results/results.h"
@@ -71,5 +73,10 @@ cli_command_run cobre_command_version;
 cli_command_run cobre_command_serve;
 cli_command_run cobre_command_host;     /* hosted.c */
 cli_command_run cobre_mcp_command_host; /* of the program cobre-mcp */
+cli_command_run cobre_command_doctor;   /* about.c */
+cli_command_run cobre_mcp_command_version;
+
+/** Those that are opened at run time. */
+extern const about_library cobre_libraries[];
 
 #endif

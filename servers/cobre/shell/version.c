@@ -7,25 +7,25 @@
 #include "run/run.h"
 #include "shell/work.h"
 
-#ifdef __clang__
-#define COMPILER "clang " __clang_version__
-#else
-#define COMPILER "gcc " __VERSION__
-#endif
-
 #ifdef NDEBUG
 #define BUILD "release"
 #else
 #define BUILD "debug"
 #endif
 
+const about_library cobre_libraries[] = { { "DuckDB", columns_version }, { 0 } };
+
+static const about_program about = { .name = "cobre",
+                                     .version = COBRE_VERSION,
+                                     .libraries = cobre_libraries };
+
 /* `of`: as the command's `data`. */
 static void write_members(const void *of, mcp_json_writer *writer)
 {
     mcp_write_member_string(writer, "version", COBRE_VERSION);
-    mcp_write_member_null(writer, "git_commit");
+    mcp_write_member_string(writer, "git_commit", about_revision());
     mcp_write_member_null(writer, "build_date");
-    mcp_write_member_string(writer, "compiler", COMPILER);
+    mcp_write_member_string(writer, "compiler", about_compiler());
     mcp_write_member_string(writer, "solver_backend", lp_solver_name());
     mcp_write_member_string(writer, "solver_version", lp_solver_version());
     mcp_write_member_bool(writer, "mpi_available", of != NULL);
@@ -34,6 +34,8 @@ static void write_members(const void *of, mcp_json_writer *writer)
     mcp_write_string(writer, "parquet");
     mcp_write_string(writer, "zstd");
     mcp_write_end(writer);
+    mcp_write_name(writer, "libraries");
+    about_write_libraries(writer, &about);
 }
 
 static void print_words(FILE *out, const cobre_run_ranks *ranks)
@@ -43,7 +45,8 @@ static void print_words(FILE *out, const cobre_run_ranks *ranks)
             lp_solver_name(), lp_solver_version(), ranks ? ranks->distribution.library : "local");
     if (uname(&machine) == 0)
         fprintf(out, "arch:   %s-%s\n", machine.machine, machine.sysname);
-    fprintf(out, "build:  %s (C17, %s)\n", BUILD, COMPILER);
+    fprintf(out, "build:  %s (C17, %s), %s\n\n", BUILD, about_compiler(), about_revision());
+    about_print_libraries(out, &about);
 }
 
 int cobre_command_version(const cli_line *line, void *data)

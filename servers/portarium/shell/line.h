@@ -31,6 +31,10 @@ int portarium_line_mcp(const cli_line *line, void *data);
 /** portarium gate */
 int portarium_line_gate(const cli_line *line, void *data);
 
+/** portarium version and doctor, about.c */
+int portarium_line_version(const cli_line *line, void *data);
+int portarium_line_doctor(const cli_line *line, void *data);
+
 /** portarium host, hosted.c */
 int portarium_line_host(const cli_line *line, void *data);
 

@@ -4,10 +4,11 @@
 
 #include "cli/cli.h"
 
-cli_command_run universe_line_serve; /* serve.c */
-cli_command_run universe_line_host;  /* hosted.c */
-cli_complete universe_complete_id;   /* transfer.c: of a universe, then a file */
-cli_command_run universe_line_list;  /* transfer.c, as the two below */
+cli_command_run universe_line_serve;                         /* serve.c */
+cli_command_run universe_line_host;                          /* hosted.c */
+cli_command_run universe_line_version, universe_line_doctor; /* about.c */
+cli_complete universe_complete_id;  /* transfer.c: of a universe, then a file */
+cli_command_run universe_line_list; /* transfer.c, as the two below */
 cli_command_run universe_line_export;
 cli_command_run universe_line_import;
 cli_command_run universe_line_generate; /* generate.c */

@@ -11,8 +11,6 @@
 #include "mcp/buf.h"
 #include "serve/serve.h"
 
-#define STANDARD_URL "sqlite:universe.db"
-
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -85,7 +83,7 @@ mcp_status universe_open(db **database, universe_service **service, const cli_li
     const char *url = how->url;
     mcp_status st = url ? MCP_OK : universe_database_url(&url, line, err);
     if (st == MCP_OK)
-        st = db_open(database, url ? url : STANDARD_URL, &how_db, err);
+        st = db_open(database, url ? url : UNIVERSE_STANDARD_URL, &how_db, err);
     if (st != MCP_OK)
         return st;
     const universe_service_options options = {

@@ -8,6 +8,9 @@
 #include "mcp/buf.h"
 #include "service/service.h"
 
+/* The database where none is named. */
+#define UNIVERSE_STANDARD_URL "sqlite:universe.db"
+
 /* The row for a table of cli_option. */
 /* clang-format off */
 #define UNIVERSE_DATABASE_OPTION                                                                   \

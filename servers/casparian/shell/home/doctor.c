@@ -5,92 +5,86 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "columns/engine.h"
+#include "about/doctor.h"
+#include "columns/columns.h"
+#include "db/probe.h"
 #include "gateway/settings.h"
 #include "plugins/guest.h"
+#include "plugins/metadata.h"
 #include "schema/zone.h"
 #include "shell/commands.h"
 #include "shell/print.h"
 #include "shell/shell.h"
 
+#define WORDS_SIZE 4200
+
+extern const mcp_file casparian_files[];
+
 /* ---- doctor ---------------------------------------------------------------------------------- */
 
-/* What was found out. */
-typedef struct checkup {
-    mcp_json_writer *json;
-    size_t failures;
-} checkup;
-
-static void note(checkup *self, const char *what, bool is_good, const char *detail)
+/* The home and its parents are made by the commands that need it. */
+static void check_home(doctor *self, const casparian_app *app)
 {
-    mcp_write_object(self->json);
-    mcp_write_member_string(self->json, "check", what);
-    mcp_write_member_string(self->json, "result", is_good ? "ok" : "missing");
-    mcp_write_member_string(self->json, "detail", detail);
-    mcp_write_end(self->json);
-    self->failures += !is_good;
-}
-
-static void check_engine(checkup *self)
-{
-    struct engine engine = { 0 };
+    char words[WORDS_SIZE];
     mcp_error err = MCP_ERROR_INIT;
-    bool is_good = engine_load(&engine, &err) == MCP_OK;
-    note(self, "libduckdb", is_good, is_good ? "queries and DuckDB files" : err.message);
+    const char *state = casparian_home_path(app, "state.sqlite");
+    const char *url = state ? mcp_arena_printf(app->arena, "sqlite:%s", state) : NULL;
+    doctor_check_made(self, "home", app->home);
+    if (!url || access(state, F_OK) != 0)
+        return;
+    mcp_status st = db_probe(words, sizeof words, url, app->files, &err);
+    doctor_note(self, "state", st == MCP_OK, "%s", st == MCP_OK ? words : err.message);
 }
 
-static void check_python(checkup *self, casparian_app *app)
+static void check_paths(doctor *self, const casparian_mcp_settings *mcp)
 {
-    casparian_plugin_list all;
-    mcp_error err = MCP_ERROR_INIT;
-    const char *python = NULL;
-    if (casparian_registry_list(&all, app->arena, app->registry, false, &err) == MCP_OK)
-        for (size_t i = 0; i < all.count; i++)
-            if (all.items[i].python)
-                python = all.items[i].python;
-    note(self, "python", python != NULL, python ? python : "no interpreter was found");
+    for (size_t i = 0; i < mcp->allowed_path_count; i++)
+        doctor_check_directory(self, "allowed path", mcp->allowed_paths[i], false);
 }
 
-static void check_zones(checkup *self, mcp_arena *arena)
+static void check_python(doctor *self, const casparian_app *app)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    const char *python = NULL, *preferred = app->config->work.plugins.python;
+    bool is_good = casparian_python_find(&python, app->arena, preferred, &err) == MCP_OK;
+    doctor_note(self, "python", is_good, "%s", is_good ? python : err.message);
+}
+
+static void check_zones(doctor *self)
 {
     const casparian_zone *zone = NULL;
     mcp_error err = MCP_ERROR_INIT;
-    bool is_good = casparian_zone_load(&zone, arena, "Europe/Berlin", &err) == MCP_OK;
-    note(self, "time zones", is_good, is_good ? "the system's database" : err.message);
+    bool is_good = casparian_zone_load(&zone, self->arena, "Europe/Berlin", &err) == MCP_OK;
+    doctor_note(self, "time zones", is_good, "%s", is_good ? "the system's database" : err.message);
 }
 
-static mcp_status doctor(casparian_app *app, const cli_line *line, mcp_error *err)
+static void check(doctor *self, const cli_line *line, void *data)
 {
-    static const casparian_shell_column columns[] = { { "CHECK", "/check", false },
-                                                      { "RESULT", "/result", false },
-                                                      { "DETAIL", "/detail", false } };
     char words[CASPARIAN_SANDBOX_WORDS_SIZE];
-    casparian_shell_answer out;
-    const mcp_json *answer = NULL;
-    casparian_shell_answer_begin(&out);
-    checkup self = { .json = &out.json };
-    mcp_write_member_array(&out.json, "checks");
-    note(&self, "home", access(app->home, R_OK | W_OK | X_OK) == 0, app->home);
-    note(&self, "state", app->store != NULL, "state.sqlite, up to date");
-    check_engine(&self);
-    check_python(&self, app);
-    check_zones(&self, app->arena);
+    casparian_app app = { .files = casparian_files };
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = casparian_app_open(&app, line, 0, &err);
+    (void)data;
+    doctor_note(self, "settings", st == MCP_OK, "%s", st == MCP_OK ? app.config_path : err.message);
+    if (app.home)
+        check_home(self, &app);
+    if (st == MCP_OK) {
+        check_paths(self, &app.config->mcp);
+        check_python(self, &app);
+    }
+    doctor_check_library(self, "libduckdb", columns_version);
+    check_zones(self);
     bool is_sealed = casparian_sandbox_level(words);
-    note(&self, "isolation of parsers", is_sealed, words);
-    mcp_write_end(&out.json);
-    mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
-    if (st == MCP_OK && answer)
-        st = casparian_shell_table(line, mcp_json_get(answer, "checks"), columns, 3, "", err);
-    if (st != MCP_OK || self.failures == 0)
-        return st;
-    app->failure->is_answered = true;
-    return mcp_error_set(err, MCP_E_STOPPED, "%zu of the checks failed", self.failures);
+    doctor_note(self, "isolation of parsers", is_sealed, "%s", words);
+    doctor_check_listening(self, line);
+    casparian_app_close(&app);
 }
+
+const cli_option casparian_doctor_options[] = { DOCTOR_OPTIONS(NULL, NULL, NULL), { 0 } };
 
 int casparian_command_doctor(const cli_line *line, void *data)
 {
-    (void)data;
-    return casparian_shell_run(line, CASPARIAN_NEEDS_STORE | CASPARIAN_NEEDS_DRIVER, doctor);
+    return doctor_run(line, check, data);
 }
 
 /* ---- config ---------------------------------------------------------------------------------- */

@@ -100,6 +100,26 @@ static void a_newer_database_is_refused(void **state)
     assert_non_null(strstr(e->err.message, "002-more.sql"));
 }
 
+/* Also on a database that has never been migrated. */
+static void a_look_changes_nothing(void **state)
+{
+    engine *e = *state;
+    const mcp_file first[] = { two[1], { 0 } };
+    bool is_current = true;
+
+    assert_int_equal(db_migrations_check(&is_current, e->db, two, "sql", &e->err), MCP_OK);
+    assert_false(is_current);
+    assert_int_equal(migrate(e, first), MCP_OK);
+    assert_int_equal(db_migrations_check(&is_current, e->db, two, "sql", &e->err), MCP_OK);
+    assert_false(is_current);
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM db_migrations"), 1);
+    assert_int_equal(migrate(e, two), MCP_OK);
+    assert_int_equal(db_migrations_check(&is_current, e->db, two, "sql", &e->err), MCP_OK);
+    assert_true(is_current);
+    assert_int_equal(db_migrations_check(&is_current, e->db, first, "sql", &e->err), MCP_E_PARAMS);
+    assert_non_null(strstr(e->err.message, "002-more.sql"));
+}
+
 static void one_that_comes_too_late_is_refused(void **state)
 {
     engine *e = *state;
@@ -268,6 +288,7 @@ int main(void)
         ENGINE_TESTS(a_failure_leaves_the_old_schema_and_names_the_file),
         ENGINE_TESTS(a_changed_one_is_refused),
         ENGINE_TESTS(a_newer_database_is_refused),
+        ENGINE_TESTS(a_look_changes_nothing),
         ENGINE_TESTS(one_that_comes_too_late_is_refused),
         ENGINE_TESTS(bad_names_are_refused),
         ENGINE_TESTS(one_for_an_engine_runs_only_there),

@@ -59,6 +59,20 @@ static void the_library_has_a_version(void **state)
     assert_string_equal(mcp_version(), CAUSEWAY_VERSION);
 }
 
+/* CAUSEWAY_VERSION is CMake's. */
+static void the_headers_have_the_same_version(void **state)
+{
+    char text[64];
+
+    (void)state;
+    snprintf(text, sizeof text, "%d.%d.%d", MCP_VERSION_MAJOR, MCP_VERSION_MINOR,
+             MCP_VERSION_PATCH);
+    assert_string_equal(text, CAUSEWAY_VERSION);
+    assert_int_equal(MCP_VERSION_NUM >> 16, MCP_VERSION_MAJOR);
+    assert_int_equal(MCP_VERSION_NUM >> 8 & 0xff, MCP_VERSION_MINOR);
+    assert_int_equal(MCP_VERSION_NUM & 0xff, MCP_VERSION_PATCH);
+}
+
 static void members_come_with_their_revision(void **state)
 {
     (void)state;
@@ -98,6 +112,7 @@ int main(void)
         cmocka_unit_test(later_revisions_are_greater),
         cmocka_unit_test(what_is_unknown_has_no_name),
         cmocka_unit_test(the_library_has_a_version),
+        cmocka_unit_test(the_headers_have_the_same_version),
         cmocka_unit_test(members_come_with_their_revision),
         cmocka_unit_test(members_may_go_again),
         cmocka_unit_test(description_differs_by_its_owner),
