@@ -27,8 +27,10 @@ install: $(if $(SUDO_USER),,all) ## PREFIX, DESTDIR; with sudo it builds nothing
 	rm -f build/release/install_manifest.txt
 	cmake --install build/release --prefix $(PREFIX)
 	@$(if $(DESTDIR),:,[ "$$(id -u)" != 0 ] || /sbin/ldconfig)
+uninstall: ## what the last `make install` of this tree installed; DESTDIR
+	scripts/uninstall build/release/install_manifest.txt "$(DESTDIR)"
 clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
 	@scripts/bootstrap
-.PHONY: all demo test fuzz bench format lint docs install clean bootstrap
+.PHONY: all demo test fuzz bench format lint docs install uninstall clean bootstrap
