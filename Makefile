@@ -29,8 +29,11 @@ install: $(if $(SUDO_USER),,all) ## PREFIX, DESTDIR; with sudo it builds nothing
 	@$(if $(DESTDIR),:,[ "$$(id -u)" != 0 ] || /sbin/ldconfig)
 uninstall: ## what the last `make install` of this tree installed; DESTDIR
 	scripts/uninstall build/release/install_manifest.txt "$(DESTDIR)"
+deb: ## the Debian packages of HEAD, into build/dist
+	@scripts/bootstrap deb
+	scripts/make-deb
 clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
 	@scripts/bootstrap
-.PHONY: all demo test fuzz bench format lint docs install uninstall clean bootstrap
+.PHONY: all demo test fuzz bench format lint docs install uninstall deb clean bootstrap
