@@ -32,8 +32,10 @@ uninstall: ## what the last `make install` of this tree installed; DESTDIR
 deb: ## the Debian packages of HEAD, into build/dist
 	@scripts/bootstrap deb
 	scripts/make-deb
+dist-test: ## the packages, units and installations; wants root for much of it
+	scripts/dist-test
 clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
 	@scripts/bootstrap
-.PHONY: all demo test fuzz bench format lint docs install uninstall deb clean bootstrap
+.PHONY: all demo test fuzz bench format lint docs install uninstall deb dist-test clean bootstrap
