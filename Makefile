@@ -27,6 +27,11 @@ install: $(if $(SUDO_USER),,all) ## PREFIX, DESTDIR; with sudo it builds nothing
 	rm -f build/release/install_manifest.txt
 	cmake --install build/release --prefix $(PREFIX)
 	@$(if $(DESTDIR),:,[ "$$(id -u)" != 0 ] || /sbin/ldconfig)
+uninstall: ## what the last `make install` of this tree installed; DESTDIR
+	scripts/uninstall build/release/install_manifest.txt "$(DESTDIR)"
+deb: ## the Debian packages of HEAD, into build/dist
+	@scripts/bootstrap deb
+	scripts/make-deb
 dist: ## the programs with what they need, movable, for Linux with glibc: build/dist/*.tar.xz
 	@scripts/bootstrap build
 	node packaging/programs.mjs
@@ -36,8 +41,10 @@ bundles npm: dist ## bundles for hosts; packages of npm
 release: ## all files of a release, of the tag at HEAD, into build/dist: docs/releasing.md
 	@scripts/bootstrap build
 	node packaging/release.mjs $(RELEASE)
+dist-test: ## the packages, units and installations; wants root for much of it
+	scripts/dist-test
 clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
 	@scripts/bootstrap
-.PHONY: dist bundles npm release all demo test fuzz bench format lint docs install clean bootstrap
+.PHONY: all demo test fuzz bench format lint docs install uninstall deb dist bundles npm release dist-test clean bootstrap

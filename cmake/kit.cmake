@@ -75,10 +75,13 @@ macro(kit_needs_about)
     target_link_libraries(kit_about PUBLIC ${CMAKE_DL_LIBS})
 endmacro()
 
+# libpq brings Kerberos and LDAP into each start, so it is opened by dlopen at first use and only
+# its headers are needed here.
 macro(kit_needs_db)
     pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.37)
     pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq>=14)
-    target_link_libraries(kit_db PRIVATE PkgConfig::SQLITE PkgConfig::LIBPQ PUBLIC ${CMAKE_DL_LIBS})
+    target_link_libraries(kit_db PRIVATE PkgConfig::SQLITE PUBLIC ${CMAKE_DL_LIBS})
+    target_include_directories(kit_db SYSTEM PRIVATE ${LIBPQ_INCLUDE_DIRS})
     target_link_options(kit_db INTERFACE -Wl,--as-needed)
 endmacro()
 

@@ -70,6 +70,9 @@ foreach(library mcp mcp_shared)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME mcp LINKER_LANGUAGE CXX)
 endforeach()
+# The names of the installed package, for projects that have this one as a part.
+add_library(mcp::mcp ALIAS mcp_shared)
+add_library(mcp::mcp_static ALIAS mcp)
 # Installed, the static library names its needs instead (mcp-config.cmake).
 target_link_libraries(mcp PUBLIC "$<BUILD_INTERFACE:${lib_needs}>")
 target_link_libraries(mcp_shared PRIVATE ${lib_needs})

@@ -3,7 +3,11 @@
 # (server_app_folders). Targets: <name>_core (its domain, one level down and below), <name>_app (its
 # binding to MCP, to REST (rest/) and to the shell (shell/), with its embedded files), and the
 # program <name>, where there is a main.c.
-set(CAUSEWAY_SERVERS all CACHE STRING "servers to build: all, a list as in cobre;universe, or OFF for the library alone")
+set(default_servers all)
+if(NOT PROJECT_IS_TOP_LEVEL) # a part of another project, which wants the library
+    set(default_servers OFF)
+endif()
+set(CAUSEWAY_SERVERS ${default_servers} CACHE STRING "servers to build: all, a list as in cobre;universe, or OFF for the library alone")
 file(GLOB server_folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/servers/*/server.cmake)
 list(TRANSFORM server_folders REPLACE "^.*/([^/]+)/server.cmake$" "\\1" OUTPUT_VARIABLE servers)
 set(has_all_servers OFF)

@@ -123,8 +123,8 @@ typedef struct mcp_http_options {
     void (*stopping)(void *data);
     /** Each `alive_ms`, while the loop turns: for a watchdog. */
     void (*alive)(void *data);
-    int64_t alive_ms;
-    void *data; /* passed to them */
+    int64_t alive_ms; /* between two calls of `alive`; 0: none */
+    void *data;       /* passed to them */
 } mcp_http_options;
 
 /** Every field at its safe default. */

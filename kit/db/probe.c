@@ -3,7 +3,6 @@
  */
 #include "db/probe.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -12,9 +11,9 @@
 #include <unistd.h>
 
 #include "db/db.h"
+#include "db/postgres/libpq.h"
 
 #define SQLITE_SCHEME "sqlite:"
-#define LIBPQ "libpq.so.5"
 
 static mcp_status probe_folder(char *words, size_t size, const char *path, mcp_error *err)
 {
@@ -67,31 +66,23 @@ mcp_status db_probe(char *words, size_t size, const char *url, const mcp_file *f
 
 /* ---- libpq ----------------------------------------------------------------------------------- */
 
-static char libpq_version[24]; /* "": it cannot be loaded */
-static const void *libpq_code;
+static char libpq_version[24];
 
-static void ask_libpq(void)
+static void write_version(void)
 {
-    int (*number)(void) = NULL;
-    void *library = dlopen(LIBPQ, RTLD_NOW | RTLD_LOCAL);
-    void *symbol = library ? dlsym(library, "PQlibVersion") : NULL;
-    if (!symbol)
-        return;
-    /* POSIX lets dlsym() give functions; C does not let a void * be assigned to one. */
-    memcpy(&number, &symbol, sizeof symbol);
-    int value = number(); /* 150012 is 15.12 */
-    libpq_code = symbol;
-    snprintf(libpq_version, sizeof libpq_version, "%d.%d", value / 10000, value % 10000);
+    int number = pg_lib.PQlibVersion(); /* 150012 is 15.12 */
+    snprintf(libpq_version, sizeof libpq_version, "%d.%d", number / 10000, number % 10000);
 }
 
 mcp_status db_libpq_version(const char **out, const void **code, mcp_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, ask_libpq);
-    if (!libpq_version[0])
-        return mcp_error_set(err, MCP_E_UNSUPPORTED,
-                             LIBPQ " cannot be loaded (Debian: libpq5); sqlite:PATH needs none");
+    mcp_status st = pg_lib_open(err);
+    if (st != MCP_OK)
+        return st;
+    pthread_once(&once, write_version);
     *out = libpq_version;
-    *code = libpq_code;
+    /* ISO C has no conversion of a function's address; POSIX has. */
+    memcpy(code, &pg_lib.PQlibVersion, sizeof *code);
     return MCP_OK;
 }

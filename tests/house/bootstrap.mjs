@@ -1,7 +1,7 @@
 /*
- * bootstrap.mjs - what scripts/bootstrap installs: `make` gets no browser, no clang and no
- * PostgreSQL server, the tests get all three, and PostgreSQL starts no server on its port. The
- * package tools are replaced by recorders.
+ * bootstrap.mjs - what scripts/bootstrap installs: the library alone gets no Node.js and no needs
+ * of servers, `make` gets no browser, no clang and no PostgreSQL server, the tests get all three,
+ * and PostgreSQL starts no server on its port. The package tools are replaced by recorders.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { finish, top } from "./tree.mjs";
 
 const FOR_TESTS = ["postgresql", "chromium", "clang", "libcmocka-dev"];
 const FOR_BUILDS = ["cmake", "g++", "libuv1-dev", "libpq-dev", "libzstd-dev", "libsnappy-dev"];
+const FOR_SERVERS = ["coinor-libclp-dev", "libpq-dev", "libcjose-dev", "libzstd-dev", "nodejs", "npm"];
 const CLUSTERS = "/etc/postgresql-common/createcluster.conf";
 const scratch = mkdtempSync(join(tmpdir(), "mcp-bootstrap-"));
 const log = join(scratch, "log");
@@ -54,6 +55,11 @@ try {
     claim(!build.includes(name), `${name} is installed for a build`);
     claim(installed(everything).includes(name), `${name} is not installed for the tests`);
   }
+  const library = record("library");
+  claim(installed(library).includes("libuv1-dev"), "libuv1-dev is not installed for the library");
+  for (const name of FOR_SERVERS)
+    claim(!installed(library).includes(name), `${name} is installed for the library`);
+  claim(!library.some((words) => words[0] === "npm"), "npm packages are installed for the library");
   const forbids = everything.findIndex((words) => words[0] === "sh" && words.includes(CLUSTERS));
   const installs = everything.indexOf(installed(everything));
   claim(existsSync(CLUSTERS) || (forbids >= 0 && forbids < installs), "nothing keeps PostgreSQL from starting a server");

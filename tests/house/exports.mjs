@@ -1,6 +1,7 @@
 /*
  * exports.mjs - the shared library exports public names only, and every function that a public
- * header declares. usage: node exports.mjs NM LIBRARY
+ * header declares; the symbols file of its Debian package has the same names.
+ * usage: node exports.mjs NM LIBRARY
  */
 import { execFileSync } from "node:child_process";
 import { files, finish, text } from "./tree.mjs";
@@ -20,7 +21,11 @@ function declared(header) {
 
 const headers = files(/^include\/mcp\/.*\.h$/);
 const wanted = headers.flatMap((path) => declared(text(path) ?? "").map((name) => [name, path]));
-finish("exports", exported.length + wanted.length, [
+const symbols = "packaging/debian/libmcp0.1.symbols";
+const packaged = new Set([...text(symbols).matchAll(/^ (\w+)@Base /gm)].map((match) => match[1]));
+finish("exports", exported.length + wanted.length + packaged.size, [
   ...exported.filter((name) => !/^mcp_[a-z]/.test(name)).map((name) => `exported, and not public: ${name}`),
   ...wanted.filter(([name]) => !names.has(name)).map(([name, path]) => `${path} declares ${name}, which is not exported`),
+  ...exported.filter((name) => !packaged.has(name)).map((name) => `${symbols} lacks ${name}: a line \` ${name}@Base VERSION\``),
+  ...[...packaged].filter((name) => !names.has(name)).map((name) => `${symbols} has ${name}, which is not exported`),
 ]);

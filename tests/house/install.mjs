@@ -4,7 +4,9 @@
  * package (shared, static, files embedded). Each of these programs answers over stdio, and needs
  * the shared library only where it should. One more holds all of libmcp.a, and so proves that
  * Libs.private names all that the library needs. The programs of the servers are installed too:
- * none has a path of the build folder, from which it would load a library.
+ * none has a path of the build folder, from which it would load a library. Licence, documentation,
+ * completions, and units that name the programs at their places are installed too, and all of it is
+ * removed again by the manifest.
  * usage: node install.mjs CMAKE CC READELF BUILD_FOLDER [FLAG...]      flags: what the library was instrumented with
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -57,6 +59,8 @@ function checkFiles(prefix, libdir) {
   claim(lstatSync(join(libdir, soname)).isSymbolicLink(), `${soname} is no link`);
   claim(existsSync(join(libdir, `libmcp.so.${version}`)), `no libmcp.so.${version}`);
   claim(existsSync(join(prefix, "share", "man", "man3", "libmcp.3")), "no manual page");
+  for (const name of ["LICENSE", "NOTICE"])
+    claim(existsSync(join(prefix, "share", "doc", "causeway", name)), `${name} was not installed`);
   for (const header of readdirSync(join(top, "include", "mcp")))
     claim(existsSync(join(prefix, "include", "mcp", header)), `${header} was not installed`);
   for (const name of ["mcp.pc", "mcp-config.cmake", "mcp-targets.cmake"]) {
@@ -83,6 +87,34 @@ function checkPrograms() {
       claim(stringsWith(words, place).length === 0, `${program} has build paths in it: ${stringsWith(words, place)}`);
     claim(!/R(UN)?PATH/.test(run(readelf, ["-d", join(bin, program)])), `${program} carries a run path`);
   }
+}
+
+/** The files below the folder; links to folders count as files. */
+function filesBelow(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+}
+
+function checkShares() {
+  const prefix = join(scratch, "programs", "opt", "mcp");
+  for (const path of ["share/doc/causeway/configuration.md", "share/doc/causeway/universe.md", "lib/systemd/system/universe.socket"])
+    claim(existsSync(join(prefix, path)), `${path} was not installed`);
+  for (const unit of ["system/universe.service", "system/portarium.service", "system/cobre-mcp.service", "user/casparian-worker.service"]) {
+    const [, program] = /^ExecStart=(\S+)/m.exec(readFileSync(join(prefix, "lib", "systemd", unit), "utf8")) ?? [];
+    claim(program?.startsWith("/opt/mcp/bin/") && existsSync(join(scratch, "programs", program)), `${unit} starts ${program}`);
+  }
+  for (const name of ["cobre", "cobre-mcp", "casparian", "universe", "portarium"])
+    for (const [shell, path] of [["bash", `bash-completion/completions/${name}`], ["zsh", `zsh/site-functions/_${name}`], ["fish", `fish/vendor_completions.d/${name}.fish`]]) {
+      const words = existsSync(join(prefix, "share", path)) ? readFileSync(join(prefix, "share", path), "utf8").trim() : "";
+      claim(words !== "" && words === run(join(build, "bin", name), ["completion", shell]), `share/${path} is not what ${name} completion ${shell} prints`);
+    }
+}
+
+function uninstall() {
+  const stage = join(scratch, "programs");
+  const before = filesBelow(stage).length;
+  run(join(top, "scripts", "uninstall"), [join(build, "install_manifest_Unspecified.txt"), stage]);
+  claim(before > 20 && filesBelow(stage).length === 0, `uninstalling left ${filesBelow(stage)} of ${before}`);
+  claim(!existsSync(join(stage, "opt", "mcp", "share", "casparian")), "uninstalling left share/casparian");
 }
 
 /** Files embedded without a CMake project: the installed embed.cmake run as a script. */
@@ -147,6 +179,8 @@ try {
   const libdir = folderOf(prefix, "libmcp.so");
   checkFiles(prefix, libdir);
   checkPrograms();
+  checkShares();
+  uninstall();
   for (const program of [...byPkgConfig(libdir), ...byCMake(prefix)])
     talk(program, libdir);
 } catch (error) {

@@ -63,7 +63,7 @@ export function bareDebian() {
   const image = join(dist, "bare.tar");
   if (!existsSync(image)) {
     mkdirSync(dist, { recursive: true });
-    run("mmdebstrap", ["--quiet", "--mode=root", "--variant=minbase", "--include=systemd,systemd-sysv,dbus,python3", RELEASE, `${image}.part.tar`, "-"],
+    run("mmdebstrap", ["--quiet", "--mode=root", "--variant=minbase", "--include=systemd,systemd-sysv,dbus,libpam-systemd,python3", RELEASE, `${image}.part.tar`, "-"],
       { input: `${sources().join("\n")}\n`, stdio: ["pipe", "pipe", "pipe"] });
     renameSync(`${image}.part.tar`, image);
   }
@@ -90,14 +90,14 @@ export function insideClaim(root, command, what, options = {}) {
   return done;
 }
 
-/** Installs files of packages and what they depend on, without what they recommend. */
+/** Installs files of packages, which stay in /packages, and what they depend on, without what they
+ *  recommend. */
 export function install(root, paths, what) {
   mkdirSync(join(root, "packages"), { recursive: true });
   for (const path of paths)
     run("cp", [path, join(root, "packages")]);
   insideClaim(root, ["apt-get", "-qq", "update"], what);
   insideClaim(root, ["sh", "-c", "apt-get -qq install -y --no-install-recommends /packages/*.deb"], what);
-  rmSync(join(root, "packages"), { recursive: true });
 }
 
 /** Runs the test, says what it found and what was skipped, and ends. */

@@ -68,7 +68,10 @@ mcp_status pg_parse_url(db_target *target, const char *url, mcp_error *err)
         return mcp_error_set(err, MCP_E_PARAMS,
                              "in the database's URL every '@', '/', '?' and '#' of a name or "
                              "password must be percent-encoded");
-    target->parsed = PQconninfoParse(url, NULL);
+    mcp_status st = pg_lib_open(err);
+    if (st != MCP_OK)
+        return st;
+    target->parsed = pg_lib.PQconninfoParse(url, NULL);
     if (!target->parsed)
         return mcp_error_set(err, MCP_E_PARAMS,
                              "the database's URL is not postgres://USER@HOST:PORT/NAME");
@@ -77,7 +80,8 @@ mcp_status pg_parse_url(db_target *target, const char *url, mcp_error *err)
 
 void pg_free_target(db_target *target)
 {
-    PQconninfoFree(target->parsed);
+    if (target->parsed) /* else there may be no libpq */
+        pg_lib.PQconninfoFree(target->parsed);
 }
 
 static const char *option_of(const db_target *target, const char *name)
@@ -117,7 +121,7 @@ static void list_parameters(const db_target *target, const char **names, const c
 /* Wait for the socket. @return what poll found; 0: the deadline has passed; -1: it failed */
 static int wait_for_socket(PGconn *conn, short events, int64_t deadline_ms)
 {
-    struct pollfd fd = { .fd = PQsocket(conn), .events = events };
+    struct pollfd fd = { .fd = pg_lib.PQsocket(conn), .events = events };
     int found = -1;
 
     do {
@@ -143,7 +147,7 @@ static mcp_status say(const db_target *target, mcp_status st, const char *words,
 /* The status of a failed connection: only the message has it. */
 static mcp_status refuse_connection(PGconn *conn, const db_target *target, mcp_error *err)
 {
-    const char *words = PQerrorMessage(conn);
+    const char *words = pg_lib.PQerrorMessage(conn);
     bool is_full = strstr(words, "too many clients") || strstr(words, "remaining connection slots");
 
     return say(target, is_full ? MCP_E_BUSY : MCP_E_IO, words, err);
@@ -159,7 +163,7 @@ static mcp_status finish_connecting(PGconn *conn, const db_target *target, mcp_e
             0)
             return mcp_error_set(err, MCP_E_IO, "the database server did not answer within %d ms",
                                  CONNECT_MS);
-        next = PQconnectPoll(conn);
+        next = pg_lib.PQconnectPoll(conn);
     }
     return next == PGRES_POLLING_OK ? MCP_OK : refuse_connection(conn, target, err);
 }
@@ -174,13 +178,13 @@ static void log_notice(void *data, const char *message)
 
 static mcp_status check_server(PGconn *conn, mcp_error *err)
 {
-    int version = PQserverVersion(conn);
+    int version = pg_lib.PQserverVersion(conn);
 
     if (version < SERVER_MIN)
         return mcp_error_set(err, MCP_E_UNSUPPORTED,
                              "the database server is PostgreSQL %d; 13 is the oldest that will do",
                              version / 10000);
-    return PQsetnonblocking(conn, 1) == 0
+    return pg_lib.PQsetnonblocking(conn, 1) == 0
                ? MCP_OK
                : mcp_error_set(err, MCP_E_IO, "the connection to the database failed");
 }
@@ -191,25 +195,25 @@ mcp_status pg_connect(PGconn **out, const db_target *target, mcp_error *err)
     const char *values[PARAMETERS_MAX];
 
     list_parameters(target, names, values);
-    PGconn *conn = PQconnectStartParams(names, values, 0);
+    PGconn *conn = pg_lib.PQconnectStartParams(names, values, 0);
     if (!conn)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
-    PQsetNoticeProcessor(conn, log_notice, (void *)target);
-    mcp_status st = PQstatus(conn) == CONNECTION_BAD ? refuse_connection(conn, target, err)
-                                                     : finish_connecting(conn, target, err);
+    pg_lib.PQsetNoticeProcessor(conn, log_notice, (void *)target);
+    mcp_status st = pg_lib.PQstatus(conn) == CONNECTION_BAD ? refuse_connection(conn, target, err)
+                                                            : finish_connecting(conn, target, err);
     if (st == MCP_OK)
         st = check_server(conn, err);
     if (st == MCP_OK)
         *out = conn;
     else
-        PQfinish(conn);
+        pg_lib.PQfinish(conn);
     return st;
 }
 
 mcp_status pg_lose(pg_link *self, mcp_error *err)
 {
     self->base.is_lost = true;
-    return say(self->target, MCP_E_IO, PQerrorMessage(self->conn), err);
+    return say(self->target, MCP_E_IO, pg_lib.PQerrorMessage(self->conn), err);
 }
 
 mcp_status pg_wait(pg_link *self, mcp_error *err)
@@ -218,10 +222,10 @@ mcp_status pg_wait(pg_link *self, mcp_error *err)
     int64_t deadline_ms = mcp_clock_mono_ms() + options->statement_ms + options->wait_ms;
 
     for (;;) {
-        int unsent = PQflush(self->conn);
+        int unsent = pg_lib.PQflush(self->conn);
         if (unsent < 0)
             return pg_lose(self, err);
-        if (unsent == 0 && !PQisBusy(self->conn))
+        if (unsent == 0 && !pg_lib.PQisBusy(self->conn))
             return MCP_OK;
         int found = wait_for_socket(self->conn, unsent ? POLLIN | POLLOUT : POLLIN, deadline_ms);
         if (found == 0) {
@@ -230,7 +234,7 @@ mcp_status pg_wait(pg_link *self, mcp_error *err)
                                  "the database took longer than %d ms for a statement",
                                  options->statement_ms);
         }
-        if ((found & ~POLLOUT) && !PQconsumeInput(self->conn))
+        if ((found & ~POLLOUT) && !pg_lib.PQconsumeInput(self->conn))
             return pg_lose(self, err);
     }
 }
@@ -238,20 +242,20 @@ mcp_status pg_wait(pg_link *self, mcp_error *err)
 /* A table was changed after the statement was prepared: a new connection repairs that. */
 static bool is_stale_plan(const PGresult *result, const char *state)
 {
-    const char *where = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    const char *where = pg_lib.PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
 
     return strcmp(state, "0A000") == 0 && where && strcmp(where, "RevalidateCachedQuery") == 0;
 }
 
 mcp_status pg_fail(pg_link *self, const PGresult *result, mcp_error *err)
 {
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *state = pg_lib.PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *words = pg_lib.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
-    if (PQstatus(self->conn) == CONNECTION_BAD)
+    if (pg_lib.PQstatus(self->conn) == CONNECTION_BAD)
         self->base.is_lost = true;
     if (!state)
-        return say(self->target, MCP_E_IO, PQerrorMessage(self->conn), err);
+        return say(self->target, MCP_E_IO, pg_lib.PQerrorMessage(self->conn), err);
     mcp_status st = status_of(state);
     if (is_stale_plan(result, state)) {
         self->base.is_lost = true;

@@ -33,7 +33,8 @@ typedef struct pg_listener {
 static bool wait_for_notification(const pg_listener *self, int timeout_ms)
 {
     struct pollfd fds[] = { { .fd = self->stop, .events = POLLIN },
-                            { .fd = self->conn ? PQsocket(self->conn) : -1, .events = POLLIN } };
+                            { .fd = self->conn ? pg_lib.PQsocket(self->conn) : -1,
+                              .events = POLLIN } };
 
     (void)poll(fds, 2, timeout_ms);
     return !(fds[0].revents & POLLIN);
@@ -49,21 +50,21 @@ static mcp_status connect_and_listen(pg_listener *self, mcp_error *err)
     if (st != MCP_OK)
         return st;
     snprintf(sql, sizeof sql, "LISTEN \"%s\"", self->channel);
-    if (!PQsendQuery(link.conn, sql))
+    if (!pg_lib.PQsendQuery(link.conn, sql))
         st = pg_lose(&link, err);
     while (st == MCP_OK) {
         st = pg_wait(&link, err);
-        PGresult *result = st == MCP_OK ? PQgetResult(link.conn) : NULL;
+        PGresult *result = st == MCP_OK ? pg_lib.PQgetResult(link.conn) : NULL;
         if (!result)
             break;
-        if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        if (pg_lib.PQresultStatus(result) != PGRES_COMMAND_OK)
             st = pg_fail(&link, result, err);
-        PQclear(result);
+        pg_lib.PQclear(result);
     }
     if (st == MCP_OK)
         self->conn = link.conn;
     else
-        PQfinish(link.conn);
+        pg_lib.PQfinish(link.conn);
     return st;
 }
 
@@ -79,13 +80,13 @@ static bool forward(pg_listener *self)
 {
     PGnotify *notification = NULL;
 
-    if (!PQconsumeInput(self->conn) || PQstatus(self->conn) == CONNECTION_BAD)
+    if (!pg_lib.PQconsumeInput(self->conn) || pg_lib.PQstatus(self->conn) == CONNECTION_BAD)
         return false;
-    for (notification = PQnotifies(self->conn); notification;
-         notification = PQnotifies(self->conn)) {
+    for (notification = pg_lib.PQnotifies(self->conn); notification;
+         notification = pg_lib.PQnotifies(self->conn)) {
         if (!is_stopping(self))
             self->on_notify(notification->extra, self->data);
-        PQfreemem(notification);
+        pg_lib.PQfreemem(notification);
     }
     return true;
 }
@@ -95,7 +96,7 @@ static bool reconnect(pg_listener *self)
 {
     int pause_ms = PAUSE_MIN_MS;
 
-    PQfinish(self->conn);
+    pg_lib.PQfinish(self->conn);
     self->conn = NULL;
     mcp_log_write(&self->target->options.log, MCP_LOG_WARNING,
                   "the connection that listens to the database was lost; making a new one");
@@ -126,7 +127,7 @@ static void *listen_until_stopped(void *data)
 
 static void free_listener(pg_listener *self)
 {
-    PQfinish(self->conn);
+    pg_lib.PQfinish(self->conn);
     if (self->stop >= 0)
         close(self->stop);
     free(self);

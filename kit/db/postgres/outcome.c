@@ -23,7 +23,8 @@ enum { NAP_MS = 50 };
 
 static void copy_cell(char *out, size_t size, const PGresult *result, int column)
 {
-    snprintf(out, size, "%s", PQntuples(result) == 1 ? PQgetvalue(result, 0, column) : "");
+    snprintf(out, size, "%s",
+             pg_lib.PQntuples(result) == 1 ? pg_lib.PQgetvalue(result, 0, column) : "");
 }
 
 mcp_status pg_begin_known(pg_link *self, mcp_error *err)
@@ -37,7 +38,7 @@ mcp_status pg_begin_known(pg_link *self, mcp_error *err)
                             err);
     if (st == MCP_OK)
         copy_cell(self->transaction, sizeof self->transaction, result, 0);
-    PQclear(result);
+    pg_lib.PQclear(result);
     return st;
 }
 
@@ -48,7 +49,7 @@ mcp_status pg_note_life(pg_link *self, mcp_error *err)
 
     if (st == MCP_OK)
         copy_cell(self->recovered, sizeof self->recovered, result, 0);
-    PQclear(result);
+    pg_lib.PQclear(result);
     return st;
 }
 
@@ -57,8 +58,8 @@ enum fate { AWAY, UNDECIDED, DONE, UNDONE, UNKNOWN };
 
 static enum fate read_fate(const pg_link *self, const PGresult *result)
 {
-    const char *words = PQgetisnull(result, 0, 0) ? "" : PQgetvalue(result, 0, 0);
-    bool is_same_life = strcmp(PQgetvalue(result, 0, 1), self->recovered) == 0;
+    const char *words = pg_lib.PQgetisnull(result, 0, 0) ? "" : pg_lib.PQgetvalue(result, 0, 0);
+    bool is_same_life = strcmp(pg_lib.PQgetvalue(result, 0, 1), self->recovered) == 0;
 
     if (strcmp(words, "in progress") == 0)
         return is_same_life ? UNDECIDED : UNDONE; /* the number is another's by now */
@@ -80,12 +81,12 @@ static enum fate ask(const pg_link *self)
     snprintf(sql, sizeof sql, "SELECT pg_xact_status('%s'::xid8), " LIFE, self->transaction);
     mcp_status st = pg_exec(&link, &result, sql, &err);
     enum fate fate = AWAY;
-    if (st == MCP_OK && PQntuples(result) == 1)
+    if (st == MCP_OK && pg_lib.PQntuples(result) == 1)
         fate = read_fate(self, result);
     else if (st == MCP_E_SCHEMA) /* 22023: a number that is not yet assigned, in this run */
         fate = UNDONE;
-    PQclear(result);
-    PQfinish(link.conn);
+    pg_lib.PQclear(result);
+    pg_lib.PQfinish(link.conn);
     return fate;
 }
 

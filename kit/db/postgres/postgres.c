@@ -36,14 +36,14 @@ static mcp_status next_result(PGresult **out, pg_link *self, mcp_error *err)
     mcp_status st = pg_wait(self, err);
 
     if (st == MCP_OK)
-        *out = PQgetResult(self->conn);
+        *out = pg_lib.PQgetResult(self->conn);
     return st;
 }
 
 /* The status of a statement's result. COPY would change the mode of the connection. */
 static mcp_status judge(pg_link *self, const PGresult *result, mcp_error *err)
 {
-    switch (PQresultStatus(result)) {
+    switch (pg_lib.PQresultStatus(result)) {
     case PGRES_COMMAND_OK:
     case PGRES_TUPLES_OK:
     case PGRES_SINGLE_TUPLE:
@@ -75,7 +75,7 @@ static mcp_status collect(pg_link *self, PGresult **last, mcp_error *err)
         }
         if (st == MCP_OK)
             st = judge(self, result, err);
-        PQclear(kept);
+        pg_lib.PQclear(kept);
         kept = result;
         if (self->base.is_lost)
             break;
@@ -83,7 +83,7 @@ static mcp_status collect(pg_link *self, PGresult **last, mcp_error *err)
     if (st == MCP_OK && last)
         *last = kept;
     else
-        PQclear(kept);
+        pg_lib.PQclear(kept);
     return st;
 }
 
@@ -94,7 +94,7 @@ static mcp_status enter_pipe(pg_link *self, mcp_error *err)
 {
     if (self->is_piped)
         return MCP_OK;
-    if (!PQenterPipelineMode(self->conn))
+    if (!pg_lib.PQenterPipelineMode(self->conn))
         return pg_lose(self, err);
     self->is_piped = true;
     self->has_terms = false;
@@ -105,7 +105,7 @@ static mcp_status enter_pipe(pg_link *self, mcp_error *err)
 /* The server works off what was sent, and what comes next even if that has failed. */
 static mcp_status send_sync(pg_link *self, mcp_error *err)
 {
-    return PQpipelineSync(self->conn) ? MCP_OK : pg_lose(self, err);
+    return pg_lib.PQpipelineSync(self->conn) ? MCP_OK : pg_lose(self, err);
 }
 
 /* The answer to a sync. */
@@ -114,9 +114,9 @@ static mcp_status read_sync(pg_link *self, mcp_error *err)
     PGresult *result = NULL;
     mcp_status st = next_result(&result, self, err);
 
-    if (st == MCP_OK && PQresultStatus(result) != PGRES_PIPELINE_SYNC)
+    if (st == MCP_OK && pg_lib.PQresultStatus(result) != PGRES_PIPELINE_SYNC)
         st = pg_lose(self, err);
-    PQclear(result);
+    pg_lib.PQclear(result);
     return st;
 }
 
@@ -126,7 +126,7 @@ static mcp_status end_pipe(pg_link *self, mcp_error *err)
     if (!self->is_piped || self->base.is_lost)
         return MCP_OK;
     mcp_status st = read_sync(self, err);
-    if (st == MCP_OK && !PQexitPipelineMode(self->conn))
+    if (st == MCP_OK && !pg_lib.PQexitPipelineMode(self->conn))
         st = pg_lose(self, err);
     self->is_piped = false;
     return st;
@@ -138,9 +138,9 @@ static mcp_status read_owed(pg_link *self, mcp_status otherwise, mcp_error *err)
     PGresult *result = NULL;
     mcp_status st = collect(self, &result, err);
 
-    if (st == MCP_OK && otherwise != MCP_OK && strcmp(PQcmdTuples(result), "0") == 0)
+    if (st == MCP_OK && otherwise != MCP_OK && strcmp(pg_lib.PQcmdTuples(result), "0") == 0)
         st = mcp_error_set(err, otherwise, "a deferred statement has changed no row");
-    PQclear(result);
+    pg_lib.PQclear(result);
     return st;
 }
 
@@ -194,8 +194,9 @@ static mcp_status settle_before(pg_link *self, mcp_error *err)
 
 static mcp_status send_plain(pg_link *self, const char *sql, mcp_error *err)
 {
-    return PQsendQueryParams(self->conn, sql, 0, NULL, NULL, NULL, NULL, 0) ? MCP_OK
-                                                                            : pg_lose(self, err);
+    return pg_lib.PQsendQueryParams(self->conn, sql, 0, NULL, NULL, NULL, NULL, 0)
+               ? MCP_OK
+               : pg_lose(self, err);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -206,7 +207,7 @@ mcp_status pg_exec(pg_link *self, PGresult **last, const char *sql, mcp_error *e
 
     if (st != MCP_OK)
         return st;
-    if (!PQsendQuery(self->conn, sql))
+    if (!pg_lib.PQsendQuery(self->conn, sql))
         return pg_lose(self, err);
     return collect(self, last, err);
 }
@@ -232,8 +233,8 @@ static void close_link(db_link *link)
     for (statement = db_cache_take(&self->cache, NULL); statement;
          statement = db_cache_take(&self->cache, NULL))
         free_statement(statement);
-    PQclear(self->row);
-    PQfinish(self->conn);
+    pg_lib.PQclear(self->row);
+    pg_lib.PQfinish(self->conn);
     mcp_buf_clear(&self->room);
     free(self);
 }
@@ -249,8 +250,9 @@ static mcp_status configure(pg_link *self, mcp_error *err)
              "SET lock_timeout = %d; SET idle_in_transaction_session_timeout = " WRITE_IDLE "; "
              "SET client_min_messages = warning; SET standard_conforming_strings = on%s",
              self->target->options.wait_ms,
-             PQserverVersion(self->conn) >= 140000 ? "; SET client_connection_check_interval = '5s'"
-                                                   : "");
+             pg_lib.PQserverVersion(self->conn) >= 140000
+                 ? "; SET client_connection_check_interval = '5s'"
+                 : "");
     return exec(self, sql, err);
 }
 
@@ -291,16 +293,16 @@ static mcp_status describe(pg_statement *statement, pg_link *self, mcp_error *er
 {
     PGresult *described = NULL;
 
-    if (!PQsendDescribePrepared(self->conn, statement->name))
+    if (!pg_lib.PQsendDescribePrepared(self->conn, statement->name))
         return pg_lose(self, err);
     mcp_status st = collect(self, &described, err);
     if (st != MCP_OK)
         return st;
-    statement->count = (size_t)PQnparams(described);
+    statement->count = (size_t)pg_lib.PQnparams(described);
     statement->types = mcp_alloc_zeroed(statement->count + 1, sizeof *statement->types);
     for (size_t i = 0; statement->types && i < statement->count; i++)
-        statement->types[i] = PQparamtype(described, (int)i);
-    PQclear(described);
+        statement->types[i] = pg_lib.PQparamtype(described, (int)i);
+    pg_lib.PQclear(described);
     return statement->types ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a statement");
 }
 
@@ -313,7 +315,7 @@ static mcp_status prepare_new(pg_statement **out, pg_link *self, const char *sql
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a statement");
     snprintf(statement->name, sizeof statement->name, "s%" PRIu64, ++self->named);
     mcp_status st = MCP_OK;
-    if (!PQsendPrepare(self->conn, statement->name, sql, 0, NULL))
+    if (!pg_lib.PQsendPrepare(self->conn, statement->name, sql, 0, NULL))
         st = pg_lose(self, err);
     if (st == MCP_OK)
         st = collect(self, NULL, err);
@@ -374,10 +376,10 @@ static mcp_status run(db_link *link, int64_t *changed, const db_call *call, mcp_
     if (st == MCP_OK)
         st = collect_and_leave(self, &result, err);
     if (st == MCP_OK) {
-        bool has_rows = strncmp(PQcmdStatus(result), "SELECT", 6) == 0;
-        *changed = has_rows ? 0 : strtoll(PQcmdTuples(result), NULL, 10);
+        bool has_rows = strncmp(pg_lib.PQcmdStatus(result), "SELECT", 6) == 0;
+        *changed = has_rows ? 0 : strtoll(pg_lib.PQcmdTuples(result), NULL, 10);
     }
-    PQclear(result);
+    pg_lib.PQclear(result);
     return st;
 }
 
@@ -415,7 +417,7 @@ static mcp_status script(db_link *link, const char *sql, mcp_error *err)
     else
         st = exec(self, text.data ? text.data : "", err);
     mcp_buf_clear(&text);
-    if (st == MCP_OK && PQtransactionStatus(self->conn) != PQTRANS_INTRANS)
+    if (st == MCP_OK && pg_lib.PQtransactionStatus(self->conn) != PQTRANS_INTRANS)
         st = mcp_error_set(err, MCP_E_INTERNAL, "database: the script ended the transaction");
     return st;
 }
@@ -490,9 +492,9 @@ static mcp_status commit(db_link *link, mcp_error *err)
     PGresult *result = NULL;
     mcp_status st = send_commit(self, &result, err);
 
-    if (st == MCP_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0)
+    if (st == MCP_OK && strcmp(pg_lib.PQcmdStatus(result), "COMMIT") != 0)
         st = mcp_error_set(err, MCP_E_IO, "database: the transaction was not committed");
-    PQclear(result);
+    pg_lib.PQclear(result);
     return st != MCP_OK && self->base.is_lost && *self->transaction ? pg_find_outcome(self, err)
                                                                     : st;
 }
@@ -502,7 +504,7 @@ static void finish(db_link *link)
 {
     pg_link *self = (pg_link *)link;
 
-    PQclear(self->row);
+    pg_lib.PQclear(self->row);
     self->row = NULL;
     if (self->is_querying && !self->base.is_lost)
         (void)collect_and_leave(self, NULL, NULL);
@@ -515,7 +517,7 @@ static void rollback(db_link *link)
 
     finish(link);
     (void)settle(self, NULL);
-    if (!self->base.is_lost && PQtransactionStatus(self->conn) != PQTRANS_IDLE &&
+    if (!self->base.is_lost && pg_lib.PQtransactionStatus(self->conn) != PQTRANS_IDLE &&
         exec(self, "ROLLBACK", NULL) != MCP_OK)
         self->base.is_lost = true;
 }
@@ -525,16 +527,16 @@ static mcp_status fetch(pg_link *self, mcp_error *err)
 {
     PGresult *result = NULL;
 
-    PQclear(self->row);
+    pg_lib.PQclear(self->row);
     self->row = NULL;
     mcp_status st = next_result(&result, self, err);
     if (st == MCP_OK && result)
         st = judge(self, result, err);
-    if (st == MCP_OK && PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
+    if (st == MCP_OK && pg_lib.PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
         self->row = result;
         return MCP_OK;
     }
-    PQclear(result);
+    pg_lib.PQclear(result);
     finish(&self->base);
     return st;
 }
@@ -547,7 +549,7 @@ static mcp_status query(db_link *link, const db_call *call, mcp_error *err)
     if (st != MCP_OK)
         return st;
     self->is_querying = true;
-    PQsetSingleRowMode(self->conn);
+    pg_lib.PQsetSingleRowMode(self->conn);
     st = fetch(self, err);
     if (st == MCP_OK && self->row)
         st = pg_check_types(self->row, err);
@@ -572,7 +574,7 @@ static mcp_status next(db_link *link, bool *has_row, mcp_error *err)
 
 static int columns(const db_link *link)
 {
-    return PQnfields(((const pg_link *)link)->row);
+    return pg_lib.PQnfields(((const pg_link *)link)->row);
 }
 
 static db_value cell(const db_link *link, int column)

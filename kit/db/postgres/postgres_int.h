@@ -4,10 +4,9 @@
 #ifndef DB_POSTGRES_INT_H
 #define DB_POSTGRES_INT_H
 
-#include <libpq-fe.h>
-
 #include "db/cache.h"
 #include "db/driver.h"
+#include "db/postgres/libpq.h"
 #include "mcp/buf.h"
 
 /* A prepared statement. */

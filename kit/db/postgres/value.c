@@ -129,8 +129,8 @@ mcp_status pg_send(pg_link *self, const pg_statement *statement, const db_call *
     mcp_status st = carve(&all, self, statement, call, err);
     if (st == MCP_OK)
         st = fill(&all, statement, call, err);
-    if (st == MCP_OK && !PQsendQueryPrepared(self->conn, statement->name, (int)call->count,
-                                             all.values, all.lengths, all.formats, 1))
+    if (st == MCP_OK && !pg_lib.PQsendQueryPrepared(self->conn, statement->name, (int)call->count,
+                                                    all.values, all.lengths, all.formats, 1))
         st = pg_lose(self, err);
     return st;
 }
@@ -156,12 +156,12 @@ static bool is_readable(Oid type)
 
 mcp_status pg_check_types(const PGresult *row, mcp_error *err)
 {
-    for (int i = 0; i < PQnfields(row); i++)
-        if (!is_readable(PQftype(row, i)))
+    for (int i = 0; i < pg_lib.PQnfields(row); i++)
+        if (!is_readable(pg_lib.PQftype(row, i)))
             return mcp_error_set(err, MCP_E_UNSUPPORTED,
                                  "database: the type of the column \"%s\" is not read; cast it to "
                                  "TEXT, BIGINT, DOUBLE PRECISION or BYTEA",
-                                 PQfname(row, i));
+                                 pg_lib.PQfname(row, i));
     return MCP_OK;
 }
 
@@ -269,12 +269,12 @@ static db_value numeric_at(const char *bytes, int length)
 
 db_value pg_cell(const PGresult *row, int column)
 {
-    const char *bytes = PQgetvalue(row, 0, column);
-    int length = PQgetlength(row, 0, column);
+    const char *bytes = pg_lib.PQgetvalue(row, 0, column);
+    int length = pg_lib.PQgetlength(row, 0, column);
 
-    if (PQgetisnull(row, 0, column))
+    if (pg_lib.PQgetisnull(row, 0, column))
         return db_null();
-    switch (PQftype(row, column)) {
+    switch (pg_lib.PQftype(row, column)) {
     case TYPE_BOOL:
         return db_int(bytes[0] != 0);
     case TYPE_INT2:

@@ -86,7 +86,9 @@ static void empty(DIR *folder, unsigned depth)
         if (unlinkat(dirfd(folder), entry->d_name, 0) == 0)
             continue;
         /* A folder that its owner cannot open: of a guest of our own user. */
-        fchmodat(dirfd(folder), entry->d_name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
+        if (fchmodat(dirfd(folder), entry->d_name, S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0 &&
+            errno == ENOENT)
+            continue;
         DIR *below = open_folder(dirfd(folder), entry->d_name);
         if (below) {
             empty(below, depth + 1);

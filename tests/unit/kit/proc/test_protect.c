@@ -6,12 +6,19 @@
  */
 #include "guest.h"
 
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <arpa/inet.h>
 
@@ -388,6 +395,47 @@ static void there_are_no_capabilities(void **state)
     guest_prints(&spec, "0 0 0");
 }
 
+/* What a unit of systemd may do to its service: no capabilities, and unshare and capset refused. */
+static void become_confined(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_capset, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof code / sizeof code[0], code };
+    struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    const struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
+
+    for (int number = 0; number < 64; number++)
+        prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+    if (syscall(SYS_capset, &head, none) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(2);
+}
+
+static void a_service_without_capabilities_has_children(void **state)
+{
+    int status = 0;
+
+    (void)state;
+    needs(PROC_SYSCALLS);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        proc_spec spec = GUEST("identity");
+        proc_result result;
+        spec.protect = PROC_USER | PROC_TREE;
+        become_confined();
+        _exit(proc_run(&result, &spec, NULL, NULL) == MCP_OK && result.end.how == PROC_EXITED ? 0
+                                                                                              : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* Bytes in a file, at their beginning. */
 static int file_of(const mcp_buf *bytes)
 {
@@ -485,6 +533,7 @@ int main(void)
         cmocka_unit_test(there_are_no_new_processes),
         cmocka_unit_test(other_processes_are_out_of_reach),
         cmocka_unit_test(there_are_no_capabilities),
+        cmocka_unit_test(a_service_without_capabilities_has_children),
         cmocka_unit_test(a_process_restricts_itself),
         cmocka_unit_test(a_filter_has_its_buffer),
         cmocka_unit_test(all_at_once),
