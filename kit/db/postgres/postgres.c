@@ -611,7 +611,7 @@ static mcp_status notify(db_link *link, const char *channel, const char *payload
 const db_driver db_postgres = {
     .name = "postgres",
     .is_shared = true,
-    .clock = "SELECT CAST(floor(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)",
+    .clock = "CAST(floor(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)",
     .parse_url = pg_parse_url,
     .free = pg_free_target,
     .open = open_link,
