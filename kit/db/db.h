@@ -166,14 +166,14 @@ mcp_status db_savepoint_rollback(db_session *session, const db_savepoint *point,
  */
 mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err);
 
-/** The same clock as an SQL expression, for a statement that reads something else, too; NULL: db_now
- *  needs no statement. */
+/** The same clock as an SQL expression, for a statement that reads something else, too; NULL:
+ *  db_now needs no statement. */
 const char *db_clock_sql(const db_session *session);
 
 /**
  * What the functions of one transaction share (db/group.h): a pointer for them, NULL at first, and
- * an arena for what it points to. Both end with the transaction, and with a savepoint that is rolled
- * back, because what was read since may have been undone.
+ * an arena for what it points to. Both end with the transaction, and with a savepoint that is
+ * rolled back, because what was read since may have been undone.
  */
 typedef struct db_shared {
     void *data;

@@ -539,8 +539,8 @@ static size_t run_together(db_group *group, struct item **items, size_t count)
 
     if (run_batch(group, items, &ran, run_bare))
         return ran;
-    mcp_status cause = items[ran - 1]->status;
-    if (cause == MCP_E_BUSY || cause == MCP_E_IO)
+    mcp_status st = items[ran - 1]->status;
+    if (st == MCP_E_BUSY || st == MCP_E_IO)
         return ran;
     raise_count(group, &group->counts.repeated, ran);
     ran = count;

@@ -2,9 +2,9 @@
  * postgres.c - the driver for PostgreSQL: transactions, statements, rows.
  *
  * A statement is prepared and described once a connection, which gives the types of its parameters.
- * The server keeps its plan until it has new statistics of a table, a minute or more. A plan made for
- * an empty table may read all of it when it has grown, so plans are dropped after 64 statements, 128,
- * 256, and so on: none is older than half of the connection's work.
+ * The server keeps its plan until it has new statistics of a table, a minute or more. A plan made
+ * for an empty table may read all of it when it has grown, so plans are dropped after 64
+ * statements, 128, 256, and so on: none is older than half of the connection's work.
  * Rows arrive in libpq's single-row mode. query() fetches the first result, so a failure is
  * returned at once, as by SQLite.
  *
