@@ -25,8 +25,8 @@ typedef struct portarium_held {
     mcp_arena *arena;
     portarium_head head; /* as the last command has left it; has_changed: it is not stored */
     bool has_events;     /* that are not announced */
-    int64_t clock_ms;    /* of the database at mono_ms; 0: its clock is that of the process */
-    int64_t mono_ms;
+    int64_t clock_ms; /* the database's, when it had locked; 0: its clock is that of the process */
+    int64_t sent_mono_ms, read_mono_ms; /* the process's before and after */
     portarium_kept *kept;
     size_t kept_count;
 } portarium_held;

@@ -33,6 +33,7 @@ static mcp_status read_head(portarium_held *out, bool *found, const portarium_tx
     db_rows *rows = NULL;
     db_value values[] = { db_text(tx->workspace) };
     const char *clock = db_clock_sql(tx->session);
+    out->sent_mono_ms = mcp_clock_mono_ms();
     snprintf(sql, sizeof sql,
              "SELECT evidence_seq, evidence_hash, evidence_at, event_seq, frozen, pending, %s FROM "
              "(SELECT * FROM heads WHERE workspace = $1 FOR UPDATE) AS locked",
@@ -49,7 +50,7 @@ static mcp_status read_head(portarium_held *out, bool *found, const portarium_tx
                                   .pending = db_int_at(rows, 5) };
         snprintf(head->evidence_hash, sizeof head->evidence_hash, "%s", hash ? hash : "");
         out->clock_ms = db_int_at(rows, 6);
-        out->mono_ms = mcp_clock_mono_ms();
+        out->read_mono_ms = mcp_clock_mono_ms();
     }
     db_rows_free(rows);
     return st;
@@ -73,17 +74,22 @@ static mcp_status hold(portarium_tx *tx, portarium_holdings *holdings, mcp_error
         return st;
     tx->held->head = read.head;
     tx->held->clock_ms = read.clock_ms;
-    tx->held->mono_ms = read.mono_ms;
+    tx->held->sent_mono_ms = read.sent_mono_ms;
+    tx->held->read_mono_ms = read.read_mono_ms;
     return MCP_OK;
 }
 
-/* The database's clock, read with the lock, has gone on since as the clock of this process. */
+/* The database's clock, read with the lock, has gone on since as the clock of this process. A
+ * process that is frozen after it was read is late, so mono_ms begins before it was read. */
 static mcp_status read_clock(portarium_tx *tx, mcp_error *err)
 {
     const portarium_held *held = tx->held;
+    tx->mono_ms = mcp_clock_mono_ms();
     if (!held || held->clock_ms == 0)
         return db_now(tx->session, &tx->now_ms, err);
-    tx->now_ms = held->clock_ms + mcp_clock_mono_ms() - held->mono_ms;
+    int64_t since_ms = tx->mono_ms - held->read_mono_ms;
+    tx->now_ms = held->clock_ms + since_ms;
+    tx->mono_ms = held->sent_mono_ms + since_ms;
     return MCP_OK;
 }
 

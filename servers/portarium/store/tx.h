@@ -59,7 +59,9 @@ typedef struct portarium_tx {
     const char *correlation_id;
     const char *traceparent; /* NULL: none */
     bool writes;
-    int64_t now_ms; /* of the database's clock, one value for the whole transaction */
+    int64_t now_ms;  /* of the database's clock, one value for the whole transaction */
+    int64_t mono_ms; /* the process's clock at that time or before: a lease from then on ends here
+                      * no later than in the database */
     char now[MCP_CLOCK_UTC_SIZE];
     portarium_head head;
     portarium_after after;
