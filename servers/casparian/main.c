@@ -1,6 +1,7 @@
 /*
  * main.c - the program casparian.
  */
+#include <malloc.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -8,6 +9,10 @@
 #include "columns/sealed/sealed.h"
 #include "serve/serve.h"
 #include "shell/commands.h"
+
+/* glibc makes eight arenas a core, and each keeps what its threads have freed. Jobs begin and end
+ * on many threads: with two arenas a server that is always busy keeps its size. */
+#define ARENAS_MAX 2
 
 static const cli_program program = {
     .name = "casparian",
@@ -26,6 +31,9 @@ int main(int argc, char **argv)
     /* A core would have values of data in it. */
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)umask(S_IRWXG | S_IRWXO);
+#ifdef __GLIBC__
+    (void)mallopt(M_ARENA_MAX, ARENAS_MAX);
+#endif
     if (argc > 1 && strcmp(argv[1], COLUMNS_SEALED_COMMAND) == 0)
         return columns_sealed_main();
     return serve_main(&program, argc, argv);

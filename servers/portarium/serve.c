@@ -142,8 +142,7 @@ static mcp_status fill_local(portarium_app *app, mcp_arena *arena, mcp_error *er
     mcp_principal principal;
     const char *token = token_of_user();
     app->has_local = true;
-    app->local = (portarium_actor){ .subject = mcp_arena_printf(arena, "local:%s",
-                                                                local_user()),
+    app->local = (portarium_actor){ .subject = mcp_arena_printf(arena, "local:%s", local_user()),
                                     .roles = PORTARIUM_ROLE(OPERATOR) };
     if (!token)
         return app->local.subject ? MCP_OK

@@ -18,7 +18,6 @@
 
 #define SQL_MAX ((size_t)4 << 20)
 #define LOCKED "set lock on file" /* in the engine's words */
-#define LOCK_WAIT_MS 5000
 #define LOCK_PAUSE_MS 20
 
 static const char *const settings[][2] = {
@@ -147,10 +146,9 @@ static mcp_status make_view(struct engine *engine, const columns_sealed_view *vi
 }
 
 /* Run a statement of the setup. A database that a program writes has a lock for that moment. */
-static mcp_status set_up(struct engine *engine, const char *sql, columns_sealed_end *end,
-                         mcp_error *err)
+static mcp_status set_up(struct engine *engine, const char *sql, int64_t until,
+                         columns_sealed_end *end, mcp_error *err)
 {
-    int64_t until = mcp_clock_mono_ms() + LOCK_WAIT_MS;
     mcp_status st = run(engine, sql, end, err);
 
     while (st == MCP_E_PARSE && strstr(end->message, LOCKED) && mcp_clock_mono_ms() < until) {
@@ -167,10 +165,12 @@ static mcp_status set_up(struct engine *engine, const char *sql, columns_sealed_
 static mcp_status make_views(struct engine *engine, const columns_sealed_request *request,
                              mcp_buf *sql, columns_sealed_end *end, mcp_error *err)
 {
+    /* Half of the time is left to say so. */
+    int64_t until = mcp_clock_mono_ms() + request->timeout_ms / 2;
     mcp_status st = MCP_OK;
 
     for (size_t i = 0; st == MCP_OK && i < request->setup_count; i++)
-        st = set_up(engine, request->setup[i], end, err);
+        st = set_up(engine, request->setup[i], until, end, err);
     for (size_t i = 0; st == MCP_OK && i < request->view_count; i++)
         st = make_view(engine, &request->views[i], sql, end, err);
     if (st == MCP_OK) /* words of a view that was left out */
