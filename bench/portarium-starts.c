@@ -22,7 +22,7 @@
 
 #include "keys/canonical.h"
 #include "mcp/hash.h"
-#include "mcp/random.h"
+#include "model/identity.h"
 #include "support/figures.h"
 #include "support/plane.h"
 #include "support/scale.h"
@@ -219,14 +219,14 @@ static size_t fill(char out[ROW_MAX], const char *text, const char *id, const ch
     return length;
 }
 
-/* The rows of one start, with a random id and a hash over as much text as an entry has. */
+/* The rows of one start, with an id of ours and a hash over as much text as an entry has. */
 static void write_start(char hash[2 * MCP_SHA256_SIZE + 1])
 {
-    char id[MCP_RANDOM_ID_SIZE + 8] = "run-", row[ROW_MAX];
+    char id[PORTARIUM_UUID_SIZE + 4] = "run-", row[ROW_MAX];
     uint8_t digest[MCP_SHA256_SIZE];
 
     written++;
-    mcp_random_id(id + 4, NULL);
+    portarium_uuid_by_time(id + 4, NULL);
     for (int i = 0; i < STATEMENTS; i++) {
         size_t length = fill(row, texts[i], id, hash);
         if (i == EVIDENCE) {

@@ -278,6 +278,7 @@ static void release(db_session *session)
     if (session->link && session->link->is_lost)
         disconnect(session);
     mcp_buf_reset(&session->notifications);
+    db_session_forget(session);
     session->savepoints = 0;
     session->failure = (mcp_error)MCP_ERROR_INIT;
     pthread_mutex_lock(&self->lock);

@@ -45,6 +45,7 @@
 #define DB_DB_H
 
 #include "db/types.h"
+#include "mcp/arena.h"
 #include "mcp/files.h"
 
 /** A pool of connections to one database. Any thread. */
@@ -173,6 +174,23 @@ mcp_status db_savepoint_rollback(db_session *session, const db_savepoint *point,
  * an order from it; where one is needed, number the rows.
  */
 mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err);
+
+/** The same clock as an SQL expression, for a statement that reads something else, too; NULL:
+ *  db_now needs no statement. */
+const char *db_clock_sql(const db_session *session);
+
+/**
+ * What the functions of one transaction share (db/group.h): a pointer for them, NULL at first, and
+ * an arena for what it points to. Both end with the transaction, and with a savepoint that is
+ * rolled back, because what was read since may have been undone.
+ */
+typedef struct db_shared {
+    void *data;
+    mcp_arena *arena;
+} db_shared;
+
+/** The shared memory of a transaction. @return borrowed; NULL: no memory */
+db_shared *db_session_shared(db_session *session);
 
 /**
  * Run a statement and drop its rows, if any.

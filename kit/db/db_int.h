@@ -33,6 +33,8 @@ struct db_session {
     db_rows *rows;         /* open ones; NULL: none */
     mcp_buf notifications; /* for the hub after the commit: channel, NUL, payload, NUL, ... */
     int savepoints;        /* open ones */
+    uint64_t writes;       /* statements but SELECT, and notifications, since it was made */
+    db_shared shared;      /* arena NULL: nobody has asked for it */
 };
 
 struct db {
@@ -57,6 +59,9 @@ struct db_rows {
     bool has_row;
     mcp_arena *texts; /* of numbers read as texts in this row; NULL: none yet */
 };
+
+/* Drop what its functions share. */
+void db_session_forget(db_session *session);
 
 /* Mark the session as failed, and return the failure. @param cause its status is set */
 mcp_status db_session_fail(db_session *session, const mcp_error *cause, mcp_error *err);

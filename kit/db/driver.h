@@ -39,7 +39,7 @@ typedef struct db_driver {
     const char *name;
     bool is_shared;
     bool has_one_writer; /* one link writes, the others read */
-    const char *clock;   /* SQL of its clock in milliseconds; NULL: that of the process */
+    const char *clock;   /* expression of its clock in milliseconds; NULL: that of the process */
 
     /* Fill the target from the URL, and free that again. `target` is zero except the options. */
     mcp_status (*parse_url)(db_target *target, const char *url, mcp_error *err);

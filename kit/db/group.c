@@ -3,10 +3,12 @@
  *
  * Each thread has a lane: a queue of its own. A key always leads to the same lane, so functions
  * with equal keys follow each other and never meet in two transactions of this process. A thread
- * takes what its lane has (a batch), runs it in one transaction, commits, and answers. If the
- * transaction is lost for a reason that is not one function's, all functions of the batch are run
- * again, each alone: also those that had failed by themselves, because they may have seen what
- * others of the batch had written.
+ * takes what its lane has (a batch), runs it in one transaction, commits, and answers. A savepoint
+ * for each function would cost as much as a third of its work, so a batch begins without them. When
+ * a function fails that may have changed something, the transaction is rolled back, and the batch
+ * runs again with savepoints. If the transaction is lost for a reason that is not
+ * one function's, they are run again, each alone: also those that had failed by themselves, because
+ * they may have seen what others of the batch had written.
  *
  * A lane has two queues, because callers that wait go first: a batch takes them, and the more
  * submitted functions the longer their queue is. So a burst of callers is answered soon, and what
@@ -368,6 +370,14 @@ static mcp_status begin(db_session **out, db_group *group, const struct item *la
     return st;
 }
 
+/* What all functions of a transaction, or of a savepoint, have left to be done. */
+static mcp_status finish(db_group *group, db_session *session, mcp_error *err)
+{
+    const db_group_options *options = &group->options;
+
+    return options->finish ? options->finish(session, options->finish_data, err) : MCP_OK;
+}
+
 /* Run one function in a transaction of its own. @return false: the database is not to be reached */
 static bool run_alone(db_group *group, struct item *item)
 {
@@ -381,6 +391,8 @@ static bool run_alone(db_group *group, struct item *item)
             return false;
         }
         st = item->fn(session, item->data, &item->err);
+        if (st == MCP_OK)
+            st = finish(group, session, &item->err);
         bool is_done = st == MCP_OK;
         bool may_pass = !is_done && is_passing(session, st);
         if (is_done)
@@ -410,11 +422,26 @@ static void run_each(db_group *group, struct item **items, size_t count)
     }
 }
 
+/* Run one function of several, without a savepoint. @return false: it has failed and may have
+ * changed something, or the session has failed, also by a deferred statement of one before */
+static bool run_bare(db_group *group, db_session *session, struct item *item)
+{
+    uint64_t writes = session->writes;
+
+    (void)group;
+    item->err = (mcp_error)MCP_ERROR_INIT;
+    item->status = item->fn(session, item->data, &item->err);
+    if (session->failure.status != MCP_OK)
+        return false;
+    return item->status == MCP_OK ||
+           (session->writes == writes && !is_passing(session, item->status));
+}
+
 /*
- * Run one function of several. @return false: the transaction is spoiled. Then the function has an
+ * The same in a savepoint. @return false: the transaction is spoiled. Then the function has an
  * answer if the cause was its own.
  */
-static bool run_in(db_session *session, struct item *item)
+static bool run_saved(db_group *group, db_session *session, struct item *item)
 {
     db_savepoint point;
 
@@ -423,6 +450,8 @@ static bool run_in(db_session *session, struct item *item)
     if (st != MCP_OK)
         return false;
     st = item->fn(session, item->data, &item->err);
+    if (st == MCP_OK)
+        st = finish(group, session, &item->err);
     if (st == MCP_OK)
         st = db_savepoint_release(session, &point, &item->err);
     item->status = st;
@@ -435,16 +464,37 @@ static bool run_in(db_session *session, struct item *item)
     return false;
 }
 
+/* Whether the failure of a commit can be one function's: of a lock, of a condition that is checked
+ * late, or of a deferred statement. Then nothing was committed. */
+static bool may_be_one(mcp_status st)
+{
+    return st == MCP_E_BUSY || st == MCP_E_EXISTS || st == MCP_E_SCHEMA || st == MCP_E_DENIED ||
+           st == MCP_E_PARAMS || st == MCP_E_LIMIT || st == MCP_E_INTERNAL;
+}
+
+/* Commit. @return false: the functions are to run again, and nothing was done */
+static bool commit_all(db_group *group, db_session *session, mcp_status *st, mcp_error *err)
+{
+    *st = finish(group, session, err);
+    if (*st != MCP_OK) {
+        bool may_pass = is_passing(session, *st);
+        db_rollback(session);
+        return !may_pass && !may_be_one(*st);
+    }
+    *st = db_commit(session, err);
+    return !may_be_one(*st);
+}
+
 /* Commit, and answer where that is possible: else the functions run again. */
 static void commit(db_group *group, db_session *session, struct item **items, size_t count)
 {
     mcp_error err = MCP_ERROR_INIT;
-    mcp_status st = db_commit(session, &err);
-    bool may_be_one = st == MCP_E_BUSY || st == MCP_E_EXISTS || st == MCP_E_SCHEMA;
+    mcp_status st = MCP_OK;
+    bool is_final = commit_all(group, session, &st, &err);
 
     if (st == MCP_OK)
         raise_count(group, &group->counts.commits, 1);
-    for (size_t i = 0; i < count && !may_be_one; i++) {
+    for (size_t i = 0; i < count && is_final; i++) {
         if (st == MCP_OK)
             items[i]->is_answered = true;
         else
@@ -452,27 +502,49 @@ static void commit(db_group *group, db_session *session, struct item **items, si
     }
 }
 
-/* Run the functions in one transaction, as long as there is time. @return how many have run: those
- * without an answer must run again */
-static size_t run_together(db_group *group, struct item **items, size_t count)
+/* Run one function of a batch. @return false: the transaction is spoiled */
+typedef bool run_one(db_group *group, db_session *session, struct item *item);
+
+/* Run the functions in one transaction, as long as there is time.
+ * @param count how many there are, then how many have run: those without an answer must run again
+ * @return false: the transaction was spoiled */
+static bool run_batch(db_group *group, struct item **items, size_t *count, run_one *run)
 {
     mcp_error err = MCP_ERROR_INIT;
     db_session *session = NULL;
-    mcp_status st = begin(&session, group, items[count - 1], &err);
+    mcp_status st = begin(&session, group, items[*count - 1], &err);
     int64_t until_ms = mcp_clock_mono_ms() + group->options.batch_ms;
     bool is_whole = true;
     size_t ran = 0;
 
     if (st != MCP_OK) {
-        settle_all(items, count, st, &err);
-        return count;
+        settle_all(items, *count, st, &err);
+        return true;
     }
-    while (is_whole && ran < count && (ran == 0 || mcp_clock_mono_ms() < until_ms))
-        is_whole = run_in(session, items[ran++]);
+    while (is_whole && ran < *count && (ran == 0 || mcp_clock_mono_ms() < until_ms))
+        is_whole = run(group, session, items[ran++]);
     if (is_whole)
         commit(group, session, items, ran);
     else
         db_rollback(session);
+    *count = ran;
+    return is_whole;
+}
+
+/* Run the functions together, and once more with savepoints if one of them has to be undone. After
+ * a lock or a connection that was lost each runs alone. @return how many have run */
+static size_t run_together(db_group *group, struct item **items, size_t count)
+{
+    size_t ran = count;
+
+    if (run_batch(group, items, &ran, run_bare))
+        return ran;
+    mcp_status st = items[ran - 1]->status;
+    if (st == MCP_E_BUSY || st == MCP_E_IO)
+        return ran;
+    raise_count(group, &group->counts.repeated, ran);
+    ran = count;
+    (void)run_batch(group, items, &ran, run_saved);
     return ran;
 }
 

@@ -14,8 +14,9 @@
  *     ...
  *     mcp_status st = db_group_run(app->group, order->account, add, order, err);
  *
- * Each function runs in a savepoint of its own: when it fails, what it did is undone, and its
- * status is its caller's alone. When a transaction cannot be committed because of another one (a
+ * When a function fails, what it did is undone, and its status is its caller's alone. If it has
+ * sent anything but statements that begin with SELECT, the others of its transaction run again for
+ * that, each in a savepoint. When a transaction cannot be committed because of another one (a
  * deadlock, a lock that was not free in time, a lost connection: MCP_E_BUSY), its functions run
  * again, each in a transaction of its own, until `retry_ms` after they were submitted. So a
  * function must be repeatable:
@@ -54,7 +55,14 @@ typedef mcp_status db_group_fn(db_session *session, void *data, mcp_error *err);
  */
 typedef void db_group_done(void *data, mcp_status status, const mcp_error *err);
 
-/** Zero is the default everywhere. */
+/**
+ * Zero is the default everywhere.
+ *
+ * `finish` is for what need be done once for several functions, as to store a counter that each of
+ * them raises. It runs in the transaction, after the functions and before the commit, or before the
+ * savepoint of one of them ends; what it knows of them is in db_session_shared. If it fails, they
+ * have failed.
+ */
 typedef struct db_group_options {
     int threads; /* that write; SQLite: always 1. PostgreSQL: 0: 4, and one connection of the db is
                     * always left for others */
@@ -63,6 +71,8 @@ typedef struct db_group_options {
     int batch_ms;  /* no further function begins in a transaction after so long; 0: 20 */
     int queue_max; /* functions that wait; 0: 10,000 */
     int retry_ms;  /* how long after it was submitted a function is repeated; 0: 10,000 */
+    db_group_fn *finish; /* NULL: nothing */
+    void *finish_data;
 } db_group_options;
 
 /**

@@ -15,7 +15,7 @@
 #include "mcp/clock.h"
 
 enum { VALUES_MAX = 1000, SQL_MAX = 1 << 20, CHANNEL_MAX = 63, PAYLOAD_MAX = 7900 };
-enum { TEXTS_MAX = 64 << 10, SAVEPOINTS_MAX = 100 };
+enum { TEXTS_MAX = 64 << 10, SAVEPOINTS_MAX = 100, SHARED_MAX = 256 << 20 };
 
 mcp_status db_session_fail(db_session *session, const mcp_error *cause, mcp_error *err)
 {
@@ -61,6 +61,12 @@ static mcp_status check(db_session *session, const db_call *call, mcp_error *err
     return st;
 }
 
+/* Group commits undo what a function did only if it may have changed something. */
+static void count_write(db_session *session, const char *sql)
+{
+    session->writes += strncmp(sql, "SELECT", strlen("SELECT")) != 0;
+}
+
 mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const db_value *values,
                   size_t count, mcp_error *err)
 {
@@ -71,6 +77,7 @@ mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const 
 
     if (st != MCP_OK)
         return st;
+    count_write(session, sql);
     if (session->db->driver->run(session->link, &rows, &call, &cause) != MCP_OK)
         return db_session_fail(session, &cause, err);
     if (changed)
@@ -100,6 +107,7 @@ mcp_status db_defer(db_session *session, mcp_status otherwise, const char *sql,
 
     if (st != MCP_OK)
         return st;
+    count_write(session, sql);
     st = driver->defer ? driver->defer(session->link, otherwise, &call, &cause)
                        : run_at_once(session, otherwise, &call, &cause);
     return st == MCP_OK ? MCP_OK : db_session_fail(session, &cause, err);
@@ -117,6 +125,7 @@ mcp_status db_query(db_rows **out, db_session *session, const char *sql, const d
     db_rows *rows = mcp_alloc_zeroed(1, sizeof *rows);
     if (!rows)
         return broken_rule(session, MCP_E_NOMEM, "no memory for rows", err);
+    count_write(session, sql);
     if (session->db->driver->query(session->link, &call, &cause) != MCP_OK) {
         free(rows);
         return db_session_fail(session, &cause, err);
@@ -422,22 +431,43 @@ mcp_status db_savepoint_rollback(db_session *session, const db_savepoint *point,
     session->savepoints = point->depth - 1;
     session->failure = (mcp_error)MCP_ERROR_INIT;
     drop_notifications(session, point);
+    db_session_forget(session);
     return MCP_OK;
+}
+
+db_shared *db_session_shared(db_session *session)
+{
+    if (!session->shared.arena)
+        session->shared.arena = mcp_arena_new(SHARED_MAX);
+    return session->shared.arena ? &session->shared : NULL;
+}
+
+void db_session_forget(db_session *session)
+{
+    mcp_arena_free(session->shared.arena);
+    session->shared = (db_shared){ NULL, NULL };
+}
+
+const char *db_clock_sql(const db_session *session)
+{
+    return session->db->driver->clock;
 }
 
 mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err)
 {
-    const char *sql = session->db->driver->clock;
+    const char *clock = db_clock_sql(session);
+    char sql[128];
     db_rows *rows = NULL;
     bool has_row = false;
     mcp_status st = check(session, &(db_call){ "", NULL, 0 }, err);
 
     if (st != MCP_OK)
         return st;
-    if (!sql) {
+    if (!clock) {
         *ms = mcp_clock_wall_ms();
         return MCP_OK;
     }
+    snprintf(sql, sizeof sql, "SELECT %s", clock);
     st = db_query(&rows, session, sql, NULL, 0, err);
     if (st == MCP_OK)
         st = db_next(rows, &has_row, err);
@@ -476,6 +506,7 @@ mcp_status db_notify(db_session *session, const char *channel, const char *paylo
         return broken_rule(session, MCP_E_PARAMS, "not a name for a channel", err);
     if (strnlen(payload, PAYLOAD_MAX + 1) > PAYLOAD_MAX)
         return broken_rule(session, MCP_E_LIMIT, "a notification is longer than 7900 bytes", err);
+    session->writes++;
     if (!session->db->driver->notify)
         return keep_news(session, channel, payload, err);
     if (session->db->driver->notify(session->link, channel, payload, &cause) != MCP_OK)

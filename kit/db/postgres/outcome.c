@@ -90,6 +90,12 @@ static enum fate ask(const pg_link *self)
     return fate;
 }
 
+mcp_status pg_nothing_done(mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_BUSY,
+                         "the connection to the database was lost; nothing was done");
+}
+
 mcp_status pg_find_outcome(const pg_link *self, mcp_error *err)
 {
     const struct timespec nap = { .tv_nsec = NAP_MS * 1000000L };
@@ -103,8 +109,7 @@ mcp_status pg_find_outcome(const pg_link *self, mcp_error *err)
     if (fate == DONE)
         return MCP_OK;
     if (fate == UNDONE)
-        return mcp_error_set(err, MCP_E_BUSY,
-                             "the connection to the database was lost; nothing was done");
+        return pg_nothing_done(err);
     return mcp_error_set(err, MCP_E_IO,
                          "the connection to the database was lost in the commit: whether it was "
                          "done is not known");

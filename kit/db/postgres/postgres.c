@@ -2,6 +2,9 @@
  * postgres.c - the driver for PostgreSQL: transactions, statements, rows.
  *
  * A statement is prepared and described once a connection, which gives the types of its parameters.
+ * The server keeps its plan until it has new statistics of a table, a minute or more. A plan made
+ * for an empty table may read all of it when it has grown, so plans are dropped after 64
+ * statements, 128, 256, and so on: none is older than half of the connection's work.
  * Rows arrive in libpq's single-row mode. query() fetches the first result, so a failure is
  * returned at once, as by SQLite.
  *
@@ -22,6 +25,7 @@
 #include "mcp/alloc.h"
 
 enum { VALUES_ROOM_MAX = 1 << 30, VALUES_ROOM_KEPT = 1 << 20, SCRIPT_MAX = 32 << 20 };
+enum { PLANS_FIRST = 64 };
 
 /* How long a transaction may be idle. One that reads keeps nobody waiting. */
 #define WRITE_IDLE "'20s'"
@@ -264,6 +268,7 @@ static mcp_status open_link(db_link **out, const db_target *target, db_mode mode
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
     self->target = target;
+    self->plans_until = PLANS_FIRST;
     mcp_buf_init(&self->room, VALUES_ROOM_MAX);
     mcp_status st = pg_connect(&self->conn, target, err);
     if (st == MCP_OK)
@@ -427,10 +432,21 @@ static mcp_status lock_schema(db_link *link, mcp_error *err)
     return exec((pg_link *)link, "SELECT pg_advisory_xact_lock(" SCHEMA_LOCK ")", err);
 }
 
+static mcp_status drop_old_plans(pg_link *self, mcp_error *err)
+{
+    if (self->sent < self->plans_until)
+        return MCP_OK;
+    self->plans_until = 2 * self->sent;
+    return exec(self, "DISCARD PLANS", err);
+}
+
 static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
 {
     pg_link *self = (pg_link *)link;
+    mcp_status st = drop_old_plans(self, err);
 
+    if (st != MCP_OK)
+        return st;
     return mode == DB_WRITE ? pg_begin_known(self, err)
                             : exec(self,
                                    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
@@ -471,12 +487,13 @@ static mcp_status command(db_link *link, const char *sql, bool undoes, mcp_error
 
 /* COMMIT goes with what is outstanding, unless the server does not take all failures of that for
  * failures. */
-static mcp_status send_commit(pg_link *self, PGresult **out, mcp_error *err)
+static mcp_status send_commit(pg_link *self, PGresult **out, bool *is_sent, mcp_error *err)
 {
     mcp_status st = self->has_terms ? settle(self, err) : MCP_OK;
 
     if (st != MCP_OK)
         return st;
+    *is_sent = true;
     if (!self->is_piped)
         return pg_exec(self, out, "COMMIT", err);
     st = send_plain(self, "COMMIT", err);
@@ -490,13 +507,17 @@ static mcp_status commit(db_link *link, mcp_error *err)
 {
     pg_link *self = (pg_link *)link;
     PGresult *result = NULL;
-    mcp_status st = send_commit(self, &result, err);
+    bool is_sent = false;
+    mcp_status st = send_commit(self, &result, &is_sent, err);
 
     if (st == MCP_OK && strcmp(pg_lib.PQcmdStatus(result), "COMMIT") != 0)
         st = mcp_error_set(err, MCP_E_IO, "database: the transaction was not committed");
     pg_lib.PQclear(result);
-    return st != MCP_OK && self->base.is_lost && *self->transaction ? pg_find_outcome(self, err)
-                                                                    : st;
+    if (st == MCP_OK || !self->base.is_lost)
+        return st;
+    if (!is_sent)
+        return st == MCP_E_IO ? pg_nothing_done(err) : st;
+    return *self->transaction ? pg_find_outcome(self, err) : st;
 }
 
 /* Read the remaining results, so that the connection is free. */
@@ -592,7 +613,7 @@ static mcp_status notify(db_link *link, const char *channel, const char *payload
 const db_driver db_postgres = {
     .name = "postgres",
     .is_shared = true,
-    .clock = "SELECT CAST(floor(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)",
+    .clock = "CAST(floor(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)",
     .parse_url = pg_parse_url,
     .free = pg_free_target,
     .open = open_link,

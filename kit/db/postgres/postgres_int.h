@@ -25,6 +25,8 @@ typedef struct pg_link {
     PGconn *conn;
     struct db_cache cache; /* of pg_statement */
     uint64_t named;        /* statements so far; makes their names */
+    uint64_t sent;         /* statements that were executed so far */
+    uint64_t plans_until;  /* so many; then the server makes their plans again */
     PGresult *row;         /* the row that is read; NULL: none */
     bool is_querying;      /* rows may still come */
     bool has_first;        /* `row` was fetched and not yet asked for */
@@ -61,6 +63,9 @@ mcp_status pg_begin_known(pg_link *self, mcp_error *err);
 
 /* Record the run of the server that the new connection belongs to. */
 mcp_status pg_note_life(pg_link *self, mcp_error *err);
+
+/* The connection was lost before a COMMIT was sent. @return MCP_E_BUSY */
+mcp_status pg_nothing_done(mcp_error *err);
 
 /* The outcome of a COMMIT during which the connection was lost. @return MCP_OK; MCP_E_BUSY:
  * nothing was done; MCP_E_IO: unknown */

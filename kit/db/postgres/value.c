@@ -126,6 +126,7 @@ mcp_status pg_send(pg_link *self, const pg_statement *statement, const db_call *
     if (call->count != statement->count)
         return mcp_error_set(err, MCP_E_PARAMS, "a statement has %zu parameters, %zu were given",
                              statement->count, call->count);
+    self->sent++;
     mcp_status st = carve(&all, self, statement, call, err);
     if (st == MCP_OK)
         st = fill(&all, statement, call, err);

@@ -66,7 +66,7 @@ typedef struct stepping {
     const char *action; /* of a result; NULL: none */
     int64_t fence;
     portarium_result result;
-    int64_t begun_mono_ms; /* before its leases */
+    int64_t begun_mono_ms; /* of its leases */
     bool is_lost;          /* the action's lease has expired */
     bool is_returned;      /* the attempt was not begun */
 } stepping;
@@ -86,7 +86,7 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
     portarium_run run;
     self->dispatches = (portarium_dispatches){ .executors = self->engine->options.executors };
     FAULT_POINT("step-begun");
-    self->begun_mono_ms = mcp_clock_mono_ms();
+    self->begun_mono_ms = tx->mono_ms;
     mcp_status st = portarium_run_load(&run, tx, self->run, err);
     if (st != MCP_OK)
         return st;

@@ -56,19 +56,52 @@ static const portarium_action *find_compensation(portarium_run *run, portarium_t
                : NULL;
 }
 
-static mcp_status read_action(portarium_run *run, portarium_tx *tx, const db_rows *rows,
-                              mcp_error *err)
+/* A row of the run or of an action, in the order of the query. */
+typedef struct row {
+    struct row *next;
+    portarium_record record;
+    int64_t fence;
+} row;
+
+static mcp_status read_rows(row **first, size_t *count, portarium_tx *tx, const char *id,
+                            mcp_error *err)
+{
+    db_rows *rows = NULL;
+    row **end = first;
+    db_value values[] = { db_text(tx->workspace), db_text(id) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT id, revision, created_at, json, hidden, 0 AS fence, 0 AS ord "
+                             "FROM runs WHERE workspace = $1 AND id = $2 UNION ALL "
+                             "SELECT id, revision, created_at, json, hidden, fence, ord FROM "
+                             "run_actions WHERE workspace = $1 AND run_id = $2 ORDER BY ord",
+                             values, 2, err);
+    *first = NULL;
+    *count = 0;
+    while (portarium_next(rows, &st, err)) {
+        row *made = mcp_arena_alloc(tx->arena, sizeof *made);
+        st = made ? portarium_record_read(&made->record, tx, rows, err)
+                  : mcp_error_set(err, MCP_E_NOMEM, "no memory for a run");
+        if (st != MCP_OK)
+            break;
+        made->fence = db_int_at(rows, 5);
+        *end = made;
+        end = &made->next;
+        ++*count;
+    }
+    db_rows_free(rows);
+    return st;
+}
+
+static mcp_status take_action(portarium_run *run, portarium_tx *tx, const row *from, mcp_error *err)
 {
     portarium_run_action *action = &run->actions[run->action_count + run->hook_count];
-    mcp_status st = portarium_record_read(&action->record, tx, rows, err);
-    if (st != MCP_OK)
-        return st;
+    action->record = from->record;
     action->id = mcp_json_get_string(action->record.json, "actionId");
     action->definition = portarium_workflow_action(run->workflow, action->id);
     bool is_hook = !action->definition;
     if (is_hook)
         action->definition = find_compensation(run, tx, action->id);
-    action->fence = db_int_at(rows, 5);
+    action->fence = from->fence;
     if (!action->definition ||
         !portarium_action_state_read(&action->state,
                                      mcp_json_get_string(action->record.json, "state")))
@@ -79,38 +112,35 @@ static mcp_status read_action(portarium_run *run, portarium_tx *tx, const db_row
     return MCP_OK;
 }
 
-static mcp_status read_actions(portarium_run *run, portarium_tx *tx, mcp_error *err)
+static mcp_status take_actions(portarium_run *run, portarium_tx *tx, const row *first, size_t count,
+                               mcp_error *err)
 {
-    db_rows *rows = NULL;
-    db_value values[] = { db_text(tx->workspace), db_text(run->record.id) };
-    size_t most = 2 * run->workflow->action_count;
-    run->actions = mcp_arena_array(tx->arena, most, sizeof *run->actions);
+    mcp_status st = MCP_OK;
+    if (count > 2 * run->workflow->action_count)
+        return mcp_error_set(err, MCP_E_INTERNAL, "run %s has too many actions", run->record.id);
+    run->actions = mcp_arena_array(tx->arena, count, sizeof *run->actions);
     if (!run->actions)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the actions of a run");
-    mcp_status st = db_query(&rows, tx->session,
-                             "SELECT id, revision, created_at, json, hidden, fence FROM "
-                             "run_actions WHERE workspace = $1 AND run_id = $2 ORDER BY ord",
-                             values, 2, err);
-    while (portarium_next(rows, &st, err)) {
-        st = run->action_count + run->hook_count < most
-                 ? read_action(run, tx, rows, err)
-                 : mcp_error_set(err, MCP_E_INTERNAL, "run %s has too many actions",
-                                 run->record.id);
-    }
-    db_rows_free(rows);
+    for (const row *at = first; at && st == MCP_OK; at = at->next)
+        st = take_action(run, tx, at, err);
     return st;
 }
 
 mcp_status portarium_run_load(portarium_run *out, portarium_tx *tx, const char *id, mcp_error *err)
 {
+    row *rows = NULL;
+    size_t count = 0;
     *out = (portarium_run){ .action_count = 0 };
-    mcp_status st = portarium_record_get(&out->record, tx, &portarium_runs, id, err);
+    mcp_status st = read_rows(&rows, &count, tx, id, err);
     if (st != MCP_OK)
         return st;
+    if (!rows || strcmp(rows->record.id, id) != 0)
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "Run %.128s not found.", id);
+    out->record = rows->record;
     if (!portarium_run_status_read(&out->status, mcp_json_get_string(out->record.json, "status")))
         return mcp_error_set(err, MCP_E_INTERNAL, "run %s has an unknown status", id);
     st = read_definition(out, tx, err);
-    return st == MCP_OK ? read_actions(out, tx, err) : st;
+    return st == MCP_OK ? take_actions(out, tx, rows->next, count - 1, err) : st;
 }
 
 portarium_run_action *portarium_run_action_find(portarium_run *run, const char *id)

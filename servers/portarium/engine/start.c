@@ -42,14 +42,14 @@ static mcp_status find_by_name(portarium_record *out, portarium_tx *tx, const ch
         return mcp_error_set(err, MCP_E_EXISTS,
                              "More than one active workflow is named %.128s; start one by its id.",
                              name);
-    return portarium_record_get(out, tx, &portarium_workflows, id, err);
+    return portarium_record_get_kept(out, tx, &portarium_workflows, id, err);
 }
 
 static mcp_status find_workflow(portarium_record *out, portarium_tx *tx, const char *name,
                                 mcp_error *err)
 {
     bool is_active = false;
-    mcp_status st = portarium_record_get(out, tx, &portarium_workflows, name, err);
+    mcp_status st = portarium_record_get_kept(out, tx, &portarium_workflows, name, err);
     if (st == MCP_E_NOT_FOUND)
         st = find_by_name(out, tx, name, err);
     if (st != MCP_OK)
@@ -178,7 +178,9 @@ static mcp_status store(portarium_run *run, portarium_tx *tx, const portarium_re
                                     workflow->id);
     if (st == MCP_OK)
         st = portarium_run_event(run, tx, "RunStarted", NULL, NULL, err);
-    return st == MCP_OK ? portarium_run_due(run, tx, 0, err) : st;
+    if (st == MCP_OK)
+        portarium_tx_wake_run(tx, run->record.id);
+    return st;
 }
 
 /* The workflow, when a run of it may be started with the parameters. */

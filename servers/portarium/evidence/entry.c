@@ -238,34 +238,64 @@ struct addition {
     const char *name, *value;
 };
 
-static void put_addition(mcp_buf *out, const struct addition *addition, const char *separator)
+/* Where the string ends that begins at `at`: behind its quotation mark; NULL: nowhere. */
+static const char *string_end(const char *at, const char *end)
 {
-    mcp_buf_printf(out, "%s\"%s\":\"%s\"", separator, addition->name, addition->value);
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return at < end ? at + 1 : NULL;
 }
 
-/* The members of a canonical object with others between them, each in its place by name. */
-static mcp_status insert(mcp_buf *out, const mcp_json *entry, const struct addition *additions,
-                         size_t count, mcp_error *err)
+/* Where the member ends that begins at `at`: at the comma or brace behind it; NULL: nowhere. */
+static const char *member_end(const char *at, const char *end)
 {
-    size_t next = 0, length = 0;
-    mcp_status st = MCP_OK;
+    int depth = 0;
 
-    for (size_t i = 0; i < mcp_json_count(entry) && st == MCP_OK; i++) {
-        const char *name = mcp_json_name(entry, i, &length);
-        mcp_json_writer writer;
-        for (; next < count && strcmp(additions[next].name, name) < 0; next++)
-            put_addition(out, &additions[next], out->data[out->length - 1] == '{' ? "" : ",");
-        mcp_buf_puts(out, out->data[out->length - 1] == '{' ? "" : ",");
-        mcp_json_writer_init(&writer, out);
-        mcp_write_string_n(&writer, name, length);
-        mcp_buf_putc(out, ':');
-        st = keys_canonical(out, mcp_json_item(entry, i), err);
+    while (at && at < end) {
+        if (depth == 0 && (*at == ',' || *at == '}'))
+            return at;
+        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        at = *at == '"' ? string_end(at, end) : at + 1;
     }
-    for (; next < count; next++)
-        put_addition(out, &additions[next], ",");
-    if (st == MCP_OK && out->status != MCP_OK)
-        st = mcp_error_set(err, out->status, "evidence: %s", mcp_status_words(out->status));
-    return st;
+    return NULL;
+}
+
+/* Compare the name of the member that begins at `at` with another, as canonical JSON sorts them. */
+static int compare(const char *at, const char *end, const char *name)
+{
+    size_t length = strlen(name), rest = (size_t)(end - at) - 1;
+    int order = strncmp(at + 1, name, length < rest ? length : rest);
+
+    return order == 0 ? length < rest && at[length + 1] != '"' : order;
+}
+
+/* The canonical text with other members between its own, each in its place by name; none of them
+ * is the last. It is a text of ours, so it is not parsed.
+ * @return false: it is no such text */
+static bool insert(mcp_buf *out, const char *text, size_t length, const struct addition *additions,
+                   size_t count)
+{
+    const char *at = text + 1, *from = text, *end = text + length;
+    size_t next = 0;
+
+    if (length < 2 || text[0] != '{' || end[-1] != '}')
+        return false;
+    while (at && at < end && *at == '"' && next < count) {
+        int order = compare(at, end, additions[next].name);
+        if (order == 0)
+            return false;
+        if (order > 0) {
+            mcp_buf_append(out, from, (size_t)(at - from));
+            mcp_buf_printf(out, "\"%s\":\"%s\",", additions[next].name, additions[next].value);
+            from = at;
+            next++;
+            continue;
+        }
+        at = member_end(at, end);
+        at = at ? at + 1 : NULL;
+    }
+    mcp_buf_append(out, from, (size_t)(end - from));
+    return next == count;
 }
 
 mcp_status portarium_entry_complete(mcp_buf *out, const char *canonical, size_t length,
@@ -273,23 +303,12 @@ mcp_status portarium_entry_complete(mcp_buf *out, const char *canonical, size_t 
 {
     const struct addition additions[] = { { "hashSha256", hash },
                                           { "signatureBase64", signature } };
-    const mcp_json *entry = NULL;
-    mcp_arena *arena = mcp_arena_new(8 * PORTARIUM_ENTRY_MAX);
 
-    if (!arena)
-        return mcp_error_set(err, MCP_E_NOMEM, "evidence: out of memory");
-    mcp_status st = mcp_json_read(&entry, arena, canonical, length, err);
-    if (st == MCP_OK && (!mcp_json_is_object(entry) || mcp_json_get(entry, "hashSha256") ||
-                         mcp_json_get(entry, "signatureBase64")))
-        st = mcp_error_set(err, MCP_E_PARSE, "evidence: an entry has its hash already");
-    if (st == MCP_OK)
-        st = mcp_buf_putc(out, '{');
-    if (st == MCP_OK)
-        st = insert(out, entry, additions, signature ? 2 : 1, err);
-    if (st == MCP_OK)
-        st = mcp_buf_putc(out, '}');
-    mcp_arena_free(arena);
-    return st;
+    if (!insert(out, canonical, length, additions, signature ? 2 : 1))
+        return mcp_error_set(err, MCP_E_PARSE, "evidence: this is no entry without a hash");
+    return out->status == MCP_OK
+               ? MCP_OK
+               : mcp_error_set(err, out->status, "evidence: %s", mcp_status_words(out->status));
 }
 
 mcp_status portarium_entry_sign(char out[PORTARIUM_SIGNATURE_SIZE], const char *complete,

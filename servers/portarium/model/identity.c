@@ -6,12 +6,32 @@
  */
 #include "model/identity.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "mcp/random.h"
 
 enum { CURSOR_MARK = 1, CURSOR_HEAD = 3 };
+
+/* The text of 16 bytes: 8-4-4-4-12 digits. */
+static void write_uuid(char out[PORTARIUM_UUID_SIZE], const uint8_t b[16])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *out++ = '-';
+        *out++ = digits[b[i] >> 4];
+        *out++ = digits[b[i] & 15];
+    }
+    *out = '\0';
+}
+
+/* The bits that say which version it is, and of which variant. */
+static void mark(uint8_t b[16], int version)
+{
+    b[6] = (uint8_t)((b[6] & 0x0f) | version << 4);
+    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+}
 
 mcp_status portarium_uuid(char out[PORTARIUM_UUID_SIZE], mcp_error *err)
 {
@@ -20,19 +40,30 @@ mcp_status portarium_uuid(char out[PORTARIUM_UUID_SIZE], mcp_error *err)
 
     if (st != MCP_OK)
         return st;
-    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    snprintf(out, PORTARIUM_UUID_SIZE,
-             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
-             b[15]);
+    mark(b, 4);
+    write_uuid(out, b);
+    return MCP_OK;
+}
+
+mcp_status portarium_uuid_by_time(char out[PORTARIUM_UUID_SIZE], mcp_error *err)
+{
+    uint8_t b[16];
+    mcp_status st = mcp_random_bytes(b + 6, sizeof b - 6, err);
+    uint64_t now_ms = (uint64_t)mcp_clock_wall_ms();
+
+    if (st != MCP_OK)
+        return st;
+    for (int i = 0; i < 6; i++)
+        b[i] = (uint8_t)(now_ms >> (40 - 8 * i));
+    mark(b, 7);
+    write_uuid(out, b);
     return MCP_OK;
 }
 
 mcp_status portarium_id_new(const char **out, const char *prefix, mcp_arena *arena, mcp_error *err)
 {
     char uuid[PORTARIUM_UUID_SIZE];
-    mcp_status st = portarium_uuid(uuid, err);
+    mcp_status st = *prefix ? portarium_uuid_by_time(uuid, err) : portarium_uuid(uuid, err);
 
     if (st != MCP_OK)
         return st;

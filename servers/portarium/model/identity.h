@@ -23,7 +23,12 @@
 /** Write a random UUID, version 4 (RFC 9562). @return MCP_OK; MCP_E_IO */
 mcp_status portarium_uuid(char out[PORTARIUM_UUID_SIZE], mcp_error *err);
 
-/** A new id: `prefix`, then a UUID; in the arena. @return MCP_OK; MCP_E_IO; MCP_E_NOMEM */
+/** The same of version 7: the time in milliseconds, then 74 random bits. So keys that are made one
+ *  after the other are near each other in an index. */
+mcp_status portarium_uuid_by_time(char out[PORTARIUM_UUID_SIZE], mcp_error *err);
+
+/** A new id: `prefix`, then a UUID, which is one by time if there is a prefix; in the arena.
+ *  @return MCP_OK; MCP_E_IO; MCP_E_NOMEM */
 mcp_status portarium_id_new(const char **out, const char *prefix, mcp_arena *arena, mcp_error *err);
 
 /** True for the text of an id: 1 to PORTARIUM_ID_MAX bytes without control characters. */

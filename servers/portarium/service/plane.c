@@ -309,6 +309,7 @@ static mcp_status start(portarium_plane *self, const portarium_plane_options *op
         st = portarium_committer_new(&self->committer, self->database, &self->settings, on_commit,
                                      self, err);
     bool is_alive = !options->read_only && !options->has_no_engine;
+    self->settings.has_engine = is_alive;
     if (st == MCP_OK && is_alive && options->webhooks.egress_count > 0)
         st = portarium_pump_new(&self->settings.pump, self->database, &self->settings,
                                 &options->webhooks, err);

@@ -50,6 +50,7 @@ const portarium_collection portarium_runs = {
     .table = "runs",
     .noun = "Run",
     .id_member = "runId",
+    .begins_due = true,
     .columns = { { "status", "status", FILTER | SORT },
                  { "workflow_id", "workflowId", FILTER | SEARCH },
                  { "started_at", "startedAtIso", SORT } },

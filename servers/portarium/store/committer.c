@@ -26,6 +26,12 @@ typedef struct command {
     void *data;
 } command;
 
+static mcp_status flush(db_session *session, void *data, mcp_error *err)
+{
+    const portarium_committer *self = data;
+    return portarium_tx_flush(session, self->settings, err);
+}
+
 mcp_status portarium_committer_new(portarium_committer **out, db *database,
                                    const portarium_settings *settings,
                                    portarium_on_commit *on_commit, void *data, mcp_error *err)
@@ -36,7 +42,8 @@ mcp_status portarium_committer_new(portarium_committer **out, db *database,
     *self = (portarium_committer){
         .database = database, .settings = settings, .on_commit = on_commit, .data = data
     };
-    mcp_status st = db_group_new(&self->group, database, NULL, err);
+    const db_group_options options = { .finish = flush, .finish_data = self };
+    mcp_status st = db_group_new(&self->group, database, &options, err);
     if (st != MCP_OK && st != MCP_E_DENIED) { /* denied: it is open for reading only */
         free(self);
         return st;

@@ -41,22 +41,28 @@ static portarium_evidence_actor actor_of(const portarium_tx *tx, const portarium
                                        .agent_id = actor->agent_id };
 }
 
-/* What the entry refers to, with its hash. */
+static const char payload_media[] = "application/json";
+
+/* What the entry refers to, with its hash: mostly what was stored just now. */
 static mcp_status read_payload(portarium_payload_ref *out, portarium_tx *tx, const char *id,
                                mcp_error *err)
 {
     db_rows *rows = NULL;
     db_value values[] = { db_text(tx->workspace), db_text(id) };
+    *out = (portarium_payload_ref){
+        .kind = "Snapshot",
+        .uri = mcp_arena_printf(tx->arena, "portarium://%s/payloads/%s", tx->workspace, id),
+        .sha256 = tx->payload.sha256,
+        .content_type = payload_media,
+    };
+    if (tx->payload.id && strcmp(tx->payload.id, id) == 0)
+        return MCP_OK;
     mcp_status st = db_query(&rows, tx->session,
                              "SELECT sha256, media FROM payloads WHERE workspace = $1 AND id = $2",
                              values, 2, err);
     bool found = portarium_next(rows, &st, err);
-    *out = (portarium_payload_ref){
-        .kind = "Snapshot",
-        .uri = mcp_arena_printf(tx->arena, "portarium://%s/payloads/%s", tx->workspace, id),
-        .sha256 = found ? mcp_arena_strdup(tx->arena, db_text_at(rows, 0, NULL)) : NULL,
-        .content_type = found ? mcp_arena_strdup(tx->arena, db_text_at(rows, 1, NULL)) : NULL,
-    };
+    out->sha256 = found ? mcp_arena_strdup(tx->arena, db_text_at(rows, 0, NULL)) : NULL;
+    out->content_type = found ? mcp_arena_strdup(tx->arena, db_text_at(rows, 1, NULL)) : NULL;
     db_rows_free(rows);
     return st;
 }
@@ -256,7 +262,7 @@ mcp_status portarium_payload_add(portarium_tx *tx, const char **id, const char *
                               db_text(*id),
                               db_text(run_id),
                               db_text(hash),
-                              db_text("application/json"),
+                              db_text(payload_media),
                               db_text(class),
                               db_blob(buf.data, buf.length),
                               db_int(tx->now_ms) };
@@ -266,5 +272,9 @@ mcp_status portarium_payload_add(portarium_tx *tx, const char **id, const char *
                       values, sizeof values / sizeof values[0], err);
     }
     mcp_buf_clear(&buf);
-    return st;
+    if (st != MCP_OK)
+        return st;
+    tx->payload.id = *id;
+    tx->payload.sha256 = mcp_arena_strdup(tx->arena, hash);
+    return tx->payload.sha256 ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a payload");
 }

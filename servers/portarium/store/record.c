@@ -7,7 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/held.h"
+
 enum { SQL_MAX = 1024, COLUMNS_MAX = 8, DRAFT_MAX = 4 << 20 };
+
+/* A process with an engine begins at once what it has stored. Others look for it so much later, so
+ * that they do not do the same while it waits for its turn there. */
+enum { OTHERS_AFTER_MS = 3000 };
 
 /* ---- drafts ---------------------------------------------------------------------------------- */
 
@@ -225,17 +231,35 @@ mcp_status portarium_record_get(portarium_record *out, portarium_tx *tx,
     return st;
 }
 
+mcp_status portarium_record_get_kept(portarium_record *out, portarium_tx *tx,
+                                     const portarium_collection *where, const char *id,
+                                     mcp_error *err)
+{
+    portarium_tx reader = portarium_held_reader(tx);
+    const portarium_record *kept = portarium_held_get(tx, where, id);
+    mcp_status st = MCP_OK;
+    if (kept) {
+        *out = *kept;
+        return MCP_OK;
+    }
+    st = portarium_record_get(out, &reader, where, id, err);
+    if (st == MCP_OK)
+        portarium_held_keep(tx, &reader, where, id, out, sizeof *out);
+    return st;
+}
+
 /* @param is_made the id is a new one, which no record has: nobody waits for the answer */
 static mcp_status insert(portarium_record *out, portarium_tx *tx, const portarium_collection *where,
                          const char *id, const mcp_json *json, const mcp_json *hidden, bool is_made,
                          mcp_error *err)
 {
     char sql[SQL_MAX], places[SQL_MAX / 4] = "";
-    db_value values[6 + COLUMNS_MAX];
+    db_value values[7 + COLUMNS_MAX];
     const char *texts[2];
     size_t lengths[2], count = 6, at = 0, place = 0;
     int64_t changed = 1;
     mcp_status st = text_of(tx, &texts[0], &lengths[0], json, err);
+    portarium_held_drop(tx, where);
     if (st == MCP_OK)
         st = text_of(tx, &texts[1], &lengths[1], hidden, err);
     if (st != MCP_OK)
@@ -253,6 +277,11 @@ static mcp_status insert(portarium_record *out, portarium_tx *tx, const portariu
         values[count] = column_value(&where->columns[i], json);
         at += (size_t)snprintf(sql + at, sizeof sql - at, ", %s", where->columns[i].name);
         place += (size_t)snprintf(places + place, sizeof places - place, ", $%zu", count + 1);
+    }
+    if (where->begins_due) {
+        values[count] = db_int(tx->now_ms + (tx->settings->has_engine ? OTHERS_AFTER_MS : 0));
+        at += (size_t)snprintf(sql + at, sizeof sql - at, ", due_at");
+        snprintf(places + place, sizeof places - place, ", $%zu", ++count);
     }
     snprintf(sql + at, sizeof sql - at,
              ") VALUES ($1, $2, $3, $4, $5, $6%s) ON CONFLICT (workspace, id) DO NOTHING", places);
@@ -291,6 +320,7 @@ static mcp_status store(portarium_record *record, portarium_tx *tx,
     const char *texts[2];
     size_t lengths[2], count = 5, at = 0;
     mcp_status st = text_of(tx, &texts[0], &lengths[0], record->json, err);
+    portarium_held_drop(tx, where);
     if (st == MCP_OK)
         st = text_of(tx, &texts[1], &lengths[1], record->hidden, err);
     if (st != MCP_OK)
@@ -341,6 +371,7 @@ mcp_status portarium_record_delete(portarium_tx *tx, const portarium_collection 
     char sql[SQL_MAX];
     int64_t changed = 0;
     db_value values[] = { db_text(tx->workspace), db_text(id) };
+    portarium_held_drop(tx, where);
     snprintf(sql, sizeof sql, "DELETE FROM %s WHERE workspace = $1 AND id = $2", where->table);
     mcp_status st = db_run(tx->session, &changed, sql, values, 2, err);
     if (st == MCP_OK && changed == 0)

@@ -32,6 +32,7 @@ typedef struct portarium_collection {
     const char *table;
     const char *noun;      /* "Run", in messages */
     const char *id_member; /* "runId" */
+    bool begins_due;       /* a new row has something to do for the engine: column due_at */
     portarium_column columns[8];
     struct {
         const char *filter; /* name of the filter in lists */
@@ -86,6 +87,12 @@ mcp_status portarium_object(portarium_tx *tx, const mcp_json **out, mcp_error *e
  */
 mcp_status portarium_record_get(portarium_record *out, portarium_tx *tx,
                                 const portarium_collection *where, const char *id, mcp_error *err);
+
+/** The same for one that many commands read: it is read once in a transaction of the database, as
+ *  long as none of them changes the collection. Its JSON ends with that transaction. */
+mcp_status portarium_record_get_kept(portarium_record *out, portarium_tx *tx,
+                                     const portarium_collection *where, const char *id,
+                                     mcp_error *err);
 
 /**
  * Store a new record with revision 1 and now as its time.

@@ -20,6 +20,7 @@ typedef struct portarium_settings {
     int64_t flush_ms;          /* heartbeats are stored as often; 0: 5,000 */
     int64_t stale_ms;          /* silence after which an agent is stale; 0: 60,000 */
     int64_t offline_ms;        /* and offline; 0: 300,000 */
+    bool has_engine;           /* this process performs runs; the plane sets it */
     bool has_row_security;     /* the database is PostgreSQL; the plane sets it */
     const uint8_t *seal_key;   /* 32 bytes, of secret parameters; NULL: there is none */
     mcp_log log;

@@ -8,6 +8,7 @@
 
 #include "mcp/hash.h"
 #include "mcp/random.h"
+#include "store/held.h"
 
 static const char prefix[] = "ptm_";
 enum { PREFIX = 4, SECRET_BYTES = 32, TOKENS_MAX = 200 };
@@ -83,6 +84,7 @@ mcp_status portarium_token_create(char secret[PORTARIUM_TOKEN_SIZE], portarium_t
                           db_text(token->owner),
                           db_int(tx->now_ms),
                           token->expires_ms > 0 ? db_int(token->expires_ms) : db_null() };
+    portarium_held_drop(tx, prefix);
     return db_run(tx->session, NULL,
                   "INSERT INTO api_tokens (hash, workspace, id, subject, roles, tier, agent_id, "
                   "machine_id, owner, created_at, expires_at) "
@@ -120,8 +122,7 @@ static mcp_status read_row(portarium_token *out, portarium_tx *tx, const db_rows
                : mcp_error_set(err, MCP_E_NOMEM, "no memory for a token");
 }
 
-mcp_status portarium_token_read(portarium_token *out, portarium_tx *tx, const char *hash,
-                                mcp_error *err)
+static mcp_status find(portarium_token *out, portarium_tx *tx, const char *hash, mcp_error *err)
 {
     db_rows *rows = NULL;
     bool found = false;
@@ -134,10 +135,32 @@ mcp_status portarium_token_read(portarium_token *out, portarium_tx *tx, const ch
     if (st == MCP_OK && found)
         st = read_row(out, tx, rows, err);
     db_rows_free(rows);
+    return st == MCP_OK && !found ? mcp_error_set(err, MCP_E_DENIED, "The token is unknown.") : st;
+}
+
+/* Revoking locks the workspace, so while it is locked here, a token is as it was read. */
+static mcp_status find_kept(portarium_token *out, portarium_tx *tx, const char *hash,
+                            mcp_error *err)
+{
+    portarium_tx reader = portarium_held_reader(tx);
+    const portarium_token *kept = portarium_held_get(tx, prefix, hash);
+    mcp_status st = MCP_OK;
+    if (kept) {
+        *out = *kept;
+        return MCP_OK;
+    }
+    st = find(out, &reader, hash, err);
+    if (st == MCP_OK && tx->workspace && strcmp(out->workspace, tx->workspace) == 0)
+        portarium_held_keep(tx, &reader, prefix, hash, out, sizeof *out);
+    return st;
+}
+
+mcp_status portarium_token_read(portarium_token *out, portarium_tx *tx, const char *hash,
+                                mcp_error *err)
+{
+    mcp_status st = find_kept(out, tx, hash, err);
     if (st != MCP_OK)
         return st;
-    if (!found)
-        return mcp_error_set(err, MCP_E_DENIED, "The token is unknown.");
     if (out->revoked_ms > 0)
         return mcp_error_set(err, MCP_E_DENIED, "The token was revoked.");
     if (out->expires_ms > 0 && out->expires_ms <= tx->now_ms)
@@ -149,6 +172,7 @@ mcp_status portarium_token_revoke(portarium_tx *tx, const char *id, mcp_error *e
 {
     int64_t changed = 0;
     db_value values[] = { db_text(tx->workspace), db_text(id), db_int(tx->now_ms) };
+    portarium_held_drop(tx, prefix);
     mcp_status st = db_run(tx->session, &changed,
                            "UPDATE api_tokens SET revoked_at = COALESCE(revoked_at, $3) "
                            "WHERE workspace = $1 AND id = $2",

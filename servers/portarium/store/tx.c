@@ -6,64 +6,119 @@
 #include <stdio.h>
 #include <string.h>
 
-static mcp_status read_head(portarium_tx *tx, mcp_error *err)
+#include "store/held.h"
+
+/* ---- the workspace --------------------------------------------------------------------------- */
+
+/* PostgreSQL holds every row against the workspace, too (sql/002-evidence.postgres.sql). */
+static mcp_status name_workspace(const portarium_tx *tx, portarium_holdings *holdings,
+                                 mcp_error *err)
 {
+    const char *name = tx->workspace ? tx->workspace : "";
+    db_value values[] = { db_text(name) };
+    if (!tx->settings->has_row_security ||
+        (holdings && holdings->named && strcmp(holdings->named, name) == 0))
+        return MCP_OK;
+    if (holdings)
+        holdings->named = mcp_arena_strdup(holdings->arena, name);
+    return db_defer(tx->session, MCP_OK, "SELECT set_config('portarium.workspace', $1, true)",
+                    values, 1, err);
+}
+
+/* Where the database has a clock of its own, the same statement reads it: when it has the lock. */
+static mcp_status read_head(portarium_held *out, bool *found, const portarium_tx *tx,
+                            mcp_error *err)
+{
+    char sql[512];
     db_rows *rows = NULL;
     db_value values[] = { db_text(tx->workspace) };
-    bool found = false;
-    mcp_status st = db_query(
-        &rows, tx->session,
-        "SELECT evidence_seq, evidence_hash, evidence_at, event_seq, frozen, pending "
-        "FROM heads WHERE workspace = $1 FOR UPDATE",
-        values, 1, err);
-    if (st == MCP_OK)
-        st = db_next(rows, &found, err);
-    if (st == MCP_OK && found) {
+    const char *clock = db_clock_sql(tx->session);
+    out->sent_mono_ms = mcp_clock_mono_ms();
+    snprintf(sql, sizeof sql,
+             "SELECT evidence_seq, evidence_hash, evidence_at, event_seq, frozen, pending, %s FROM "
+             "(SELECT * FROM heads WHERE workspace = $1 FOR UPDATE) AS locked",
+             clock ? clock : "0");
+    mcp_status st = db_query(&rows, tx->session, sql, values, 1, err);
+    *found = portarium_next(rows, &st, err);
+    if (*found) {
+        portarium_head *head = &out->head;
         const char *hash = db_text_at(rows, 1, NULL);
-        tx->head = (portarium_head){ .evidence_seq = db_int_at(rows, 0),
-                                     .evidence_at = db_int_at(rows, 2),
-                                     .event_seq = db_int_at(rows, 3),
-                                     .is_frozen = db_int_at(rows, 4) != 0,
-                                     .pending = db_int_at(rows, 5) };
-        snprintf(tx->head.evidence_hash, sizeof tx->head.evidence_hash, "%s", hash ? hash : "");
+        *head = (portarium_head){ .evidence_seq = db_int_at(rows, 0),
+                                  .evidence_at = db_int_at(rows, 2),
+                                  .event_seq = db_int_at(rows, 3),
+                                  .is_frozen = db_int_at(rows, 4) != 0,
+                                  .pending = db_int_at(rows, 5) };
+        snprintf(head->evidence_hash, sizeof head->evidence_hash, "%s", hash ? hash : "");
+        out->clock_ms = db_int_at(rows, 6);
+        out->read_mono_ms = mcp_clock_mono_ms();
     }
     db_rows_free(rows);
-    if (st == MCP_OK && !found)
-        st = mcp_error_set(err, MCP_E_NOT_FOUND, "Workspace %.128s not found.", tx->workspace);
     return st;
 }
 
-/* PostgreSQL holds every row against the workspace, too (sql/002-evidence.postgres.sql). */
-static mcp_status name_workspace(portarium_tx *tx, mcp_error *err)
+/* Lock the workspace, unless a command before has. */
+static mcp_status hold(portarium_tx *tx, portarium_holdings *holdings, mcp_error *err)
 {
-    db_value values[] = { db_text(tx->workspace ? tx->workspace : "") };
-    return tx->settings->has_row_security
-               ? db_defer(tx->session, MCP_OK, "SELECT set_config('portarium.workspace', $1, true)",
-                          values, 1, err)
-               : MCP_OK;
+    portarium_held read = { .next = NULL };
+    bool found = true;
+    mcp_status st = MCP_OK;
+    tx->held = portarium_held_find(holdings, tx->workspace);
+    if (tx->held)
+        return MCP_OK;
+    st = read_head(&read, &found, tx, err);
+    if (st == MCP_OK && !found)
+        st = mcp_error_set(err, MCP_E_NOT_FOUND, "Workspace %.128s not found.", tx->workspace);
+    if (st == MCP_OK)
+        st = portarium_held_add(&tx->held, holdings, tx->workspace, err);
+    if (st != MCP_OK)
+        return st;
+    tx->held->head = read.head;
+    tx->held->clock_ms = read.clock_ms;
+    tx->held->sent_mono_ms = read.sent_mono_ms;
+    tx->held->read_mono_ms = read.read_mono_ms;
+    return MCP_OK;
 }
+
+/* The database's clock, read with the lock, has gone on since as the clock of this process. A
+ * process that is frozen after it was read is late, so mono_ms begins before it was read. */
+static mcp_status read_clock(portarium_tx *tx, mcp_error *err)
+{
+    const portarium_held *held = tx->held;
+    tx->mono_ms = mcp_clock_mono_ms();
+    if (!held || held->clock_ms == 0)
+        return db_now(tx->session, &tx->now_ms, err);
+    int64_t since_ms = tx->mono_ms - held->read_mono_ms;
+    tx->now_ms = held->clock_ms + since_ms;
+    tx->mono_ms = held->sent_mono_ms + since_ms;
+    return MCP_OK;
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 mcp_status portarium_tx_begin(portarium_tx *tx, mcp_error *err)
 {
-    tx->head = (portarium_head){ 0 };
+    portarium_holdings *holdings = NULL;
+    mcp_status st = tx->writes ? portarium_holdings_of(&holdings, tx->session, err) : MCP_OK;
+    tx->held = NULL;
     tx->after = (portarium_after){ 0 };
-    mcp_status st = name_workspace(tx, err);
-    if (st == MCP_OK && tx->writes && tx->workspace)
-        st = read_head(tx, err);
+    tx->payload.id = NULL;
     if (st == MCP_OK)
-        st = db_now(tx->session, &tx->now_ms, err);
+        st = name_workspace(tx, holdings, err);
+    if (st == MCP_OK && holdings && tx->workspace)
+        st = hold(tx, holdings, err);
+    tx->head = tx->held ? tx->held->head : (portarium_head){ 0 };
+    tx->head.has_changed = false;
+    if (st == MCP_OK)
+        st = read_clock(tx, err);
     mcp_clock_utc(tx->now, tx->now_ms, 1);
     return st;
 }
 
-mcp_status portarium_tx_end(portarium_tx *tx, mcp_error *err)
+static mcp_status store_head(const portarium_tx *tx, const portarium_head *head, bool has_events,
+                             mcp_error *err)
 {
-    const portarium_head *head = &tx->head;
-    if (!head->has_changed)
-        return MCP_OK;
-    mcp_status st = tx->after.has_events
-                        ? db_notify(tx->session, PORTARIUM_CHANNEL, tx->workspace, err)
-                        : MCP_OK;
+    mcp_status st = has_events ? db_notify(tx->session, PORTARIUM_CHANNEL, tx->workspace, err)
+                               : MCP_OK;
     if (st != MCP_OK)
         return st;
     db_value values[] = { db_text(tx->workspace),
@@ -77,6 +132,41 @@ mcp_status portarium_tx_end(portarium_tx *tx, mcp_error *err)
                     "UPDATE heads SET evidence_seq = $2, evidence_hash = $3, evidence_at = $4, "
                     "event_seq = $5, frozen = $6, pending = $7 WHERE workspace = $1",
                     values, sizeof values / sizeof values[0], err);
+}
+
+/* A workspace that was made in this transaction was not locked before. */
+mcp_status portarium_tx_end(portarium_tx *tx, mcp_error *err)
+{
+    portarium_held *held = tx->held;
+    bool is_held = held && strcmp(held->workspace, tx->workspace) == 0;
+    if (!is_held && tx->head.has_changed)
+        return store_head(tx, &tx->head, tx->after.has_events, err);
+    if (!is_held)
+        return MCP_OK;
+    tx->head.has_changed = tx->head.has_changed || held->head.has_changed;
+    held->head = tx->head;
+    held->has_events = held->has_events || tx->after.has_events;
+    return MCP_OK;
+}
+
+mcp_status portarium_tx_flush(db_session *session, const portarium_settings *settings,
+                              mcp_error *err)
+{
+    portarium_holdings *holdings = NULL;
+    portarium_tx tx = { .session = session, .settings = settings };
+    mcp_status st = portarium_holdings_of(&holdings, session, err);
+    for (portarium_held *at = st == MCP_OK ? holdings->first : NULL; at && st == MCP_OK;
+         at = at->next) {
+        if (!at->head.has_changed)
+            continue;
+        tx.workspace = at->workspace;
+        st = name_workspace(&tx, holdings, err);
+        if (st == MCP_OK)
+            st = store_head(&tx, &at->head, at->has_events, err);
+        at->head.has_changed = false;
+        at->has_events = false;
+    }
+    return st;
 }
 
 void portarium_tx_count_pending(portarium_tx *tx, int more)

@@ -8,6 +8,9 @@
  * A transaction may run again after a deadlock (kit/db's group commit), so it has no effect outside
  * the database. What is to happen after the commit is collected in `after`, which begins empty each
  * time.
+ *
+ * Several of them follow each other in one transaction of the database. They share what they know
+ * of a workspace (held.h).
  */
 #ifndef PORTARIUM_STORE_TX_H
 #define PORTARIUM_STORE_TX_H
@@ -33,6 +36,7 @@ typedef struct portarium_head {
     int64_t evidence_at; /* of the last entry, milliseconds */
     int64_t event_seq;   /* of the last event; 0: none */
     int64_t pending;     /* runs that are Pending */
+    int64_t evaluations; /* number of the last judgement that was stored; 0: not read (judge.c) */
     bool is_frozen;      /* nothing is dispatched */
     bool has_changed;
 } portarium_head;
@@ -56,10 +60,16 @@ typedef struct portarium_tx {
     const char *correlation_id;
     portarium_trace trace;
     bool writes;
-    int64_t now_ms; /* of the database's clock, one value for the whole transaction */
+    int64_t now_ms;  /* of the database's clock, one value for the whole transaction */
+    int64_t mono_ms; /* the process's clock at that time or before: a lease from then on ends here
+                      * no later than in the database */
     char now[MCP_CLOCK_UTC_SIZE];
     portarium_head head;
     portarium_after after;
+    struct {
+        const char *id, *sha256;
+    } payload;                   /* the last one that it has stored; NULL: none */
+    struct portarium_held *held; /* NULL: the workspace is not locked */
 } portarium_tx;
 
 /**
@@ -70,8 +80,12 @@ typedef struct portarium_tx {
  */
 mcp_status portarium_tx_begin(portarium_tx *tx, mcp_error *err);
 
-/** End: store the head. The session is still to be committed. */
+/** End: the next one begins with this head. The session is still to be flushed and committed. */
 mcp_status portarium_tx_end(portarium_tx *tx, mcp_error *err);
+
+/** Store the heads that have changed, and announce events: once before the session's commit. */
+mcp_status portarium_tx_flush(db_session *session, const portarium_settings *settings,
+                              mcp_error *err);
 
 /** A run has become Pending (1), or is so no longer (-1). */
 void portarium_tx_count_pending(portarium_tx *tx, int more);

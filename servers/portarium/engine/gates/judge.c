@@ -126,7 +126,9 @@ static mcp_status next_number(int64_t *out, portarium_tx *tx, mcp_error *err)
 {
     db_rows *rows = NULL;
     db_value values[] = { db_text(tx->workspace) };
-    *out = 1;
+    *out = tx->head.evaluations + 1;
+    if (tx->head.evaluations > 0)
+        return MCP_OK;
     mcp_status st = db_query(&rows, tx->session,
                              "SELECT seq FROM evaluations WHERE workspace = $1 ORDER BY seq DESC "
                              "LIMIT 1",
@@ -193,6 +195,7 @@ static mcp_status store(portarium_tx *tx, const mcp_json *context, const portari
     mcp_buf_clear(&outcome);
     if (is_too_long)
         return MCP_OK;
+    tx->head.evaluations = number;
     return st == MCP_OK ? prune(tx, number, err) : st;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mcp/hash.h"
+#include "store/held.h"
 
 enum { BUCKETS = 256, KEPT_MAX = 1000, ARENA_MAX = 8 << 20 };
 
@@ -146,7 +147,7 @@ static mcp_status add(portarium_policy_set *out, const portarium_policy *policy,
     return MCP_OK;
 }
 
-mcp_status portarium_policies_active(portarium_policy_set *out, portarium_tx *tx, mcp_error *err)
+static mcp_status read_active(portarium_policy_set *out, portarium_tx *tx, mcp_error *err)
 {
     db_rows *rows = NULL;
     db_value values[] = { db_text(tx->workspace), db_text(PORTARIUM_EXPOSURE_ID) };
@@ -164,5 +165,21 @@ mcp_status portarium_policies_active(portarium_policy_set *out, portarium_tx *tx
             st = add(out, policy, tx, err);
     }
     db_rows_free(rows);
+    return st;
+}
+
+mcp_status portarium_policies_active(portarium_policy_set *out, portarium_tx *tx, mcp_error *err)
+{
+    static const char key[] = "active";
+    portarium_tx reader = portarium_held_reader(tx);
+    const portarium_policy_set *known = portarium_held_get(tx, &portarium_policies, key);
+    mcp_status st = MCP_OK;
+    if (known) {
+        *out = *known;
+        return MCP_OK;
+    }
+    st = read_active(out, &reader, err);
+    if (st == MCP_OK)
+        portarium_held_keep(tx, &reader, &portarium_policies, key, out, sizeof *out);
     return st;
 }

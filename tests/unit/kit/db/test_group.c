@@ -218,6 +218,154 @@ static void a_failure_is_its_callers_alone(void **state)
     assert_int_equal(engine_int(stage.e->db, "SELECT SUM(id) FROM t WHERE id < 1000"), 1 + 5);
 }
 
+/* One function that only looks, and refuses: nobody runs again for it. */
+static mcp_status look_and_refuse(db_session *session, void *data, mcp_error *err)
+{
+    struct change *self = data;
+    db_rows *rows = NULL;
+    bool has_row = false;
+
+    self->runs++;
+    mcp_status st = db_query(&rows, session, "SELECT id FROM t WHERE id = -1", NULL, 0, err);
+    if (st == MCP_OK)
+        st = db_next(rows, &has_row, err);
+    db_rows_free(rows);
+    return st == MCP_OK ? mcp_error_set(err, MCP_E_NOT_FOUND, "no such row") : st;
+}
+
+static void a_refusal_that_changed_nothing_repeats_nobody(void **state)
+{
+    struct change changes[4] = { { 0 } };
+    struct change looker = { .id = 9 };
+    struct stage stage;
+
+    stage_open(&stage, *state, NULL);
+    number(changes, 4);
+    looker.told = &stage.told;
+    stage_submit(&stage, "a", changes, 2);
+    assert_int_equal(
+        db_group_submit(stage.group, "a", look_and_refuse, &looker, note, &stage.e->err), MCP_OK);
+    stage_submit(&stage, "a", changes + 2, 2);
+    db_group_counts counts = stage_finish(&stage, 5);
+    assert_int_equal(looker.status, MCP_E_NOT_FOUND);
+    assert_string_equal(looker.message, "no such row");
+    assert_int_equal(looker.runs, 1);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(changes[i].status, MCP_OK);
+        assert_int_equal(changes[i].runs, 1);
+    }
+    assert_int_equal(counts.commits, 2);
+    assert_int_equal(counts.repeated, 0);
+}
+
+/* A counter that functions share, and that is stored once for all of them. */
+struct tally {
+    int64_t count;
+    bool has_changed;
+};
+
+static int reads, stores; /* of the group's thread, read after its end */
+
+static mcp_status read_tally(struct tally **out, db_session *session, mcp_error *err)
+{
+    db_shared *shared = db_session_shared(session);
+    db_rows *rows = NULL;
+    bool has_row = false;
+
+    assert_non_null(shared);
+    *out = shared->data;
+    if (*out)
+        return MCP_OK;
+    *out = shared->data = mcp_arena_alloc(shared->arena, sizeof **out);
+    assert_non_null(*out);
+    reads++;
+    mcp_status st = db_query(&rows, session, "SELECT n FROM n FOR UPDATE", NULL, 0, err);
+    if (st == MCP_OK)
+        st = db_next(rows, &has_row, err);
+    (*out)->count = has_row ? db_int_at(rows, 0) : -1;
+    db_rows_free(rows);
+    return st;
+}
+
+static mcp_status count_and_apply(db_session *session, void *data, mcp_error *err)
+{
+    struct tally *tally = NULL;
+    mcp_status st = read_tally(&tally, session, err);
+
+    if (st == MCP_OK)
+        st = apply(session, data, err);
+    if (st != MCP_OK)
+        return st;
+    tally->count++;
+    tally->has_changed = true;
+    return MCP_OK;
+}
+
+static mcp_status store_tally(db_session *session, void *data, mcp_error *err)
+{
+    struct tally *tally = db_session_shared(session)->data;
+
+    (void)data;
+    if (!tally || !tally->has_changed)
+        return MCP_OK;
+    db_value value = db_int(tally->count);
+    tally->has_changed = false;
+    stores++;
+    return db_defer(session, MCP_E_NOT_FOUND, "UPDATE n SET n = $1", &value, 1, err);
+}
+
+static void open_tally(struct stage *stage, engine *e)
+{
+    const db_group_options options = { .batch_ms = 60000, .finish = store_tally };
+
+    engine_run(e->db, "CREATE TABLE n (n BIGINT)");
+    engine_run(e->db, "INSERT INTO n VALUES (0)");
+    stage_open(stage, e, &options);
+    reads = stores = 0;
+}
+
+static void submit_tally(struct stage *stage, struct change *changes, size_t count)
+{
+    number(changes, count);
+    for (size_t i = 0; i < count; i++) {
+        changes[i].told = &stage->told;
+        assert_int_equal(
+            db_group_submit(stage->group, "a", count_and_apply, &changes[i], note, &stage->e->err),
+            MCP_OK);
+    }
+}
+
+static void what_functions_share_is_stored_once(void **state)
+{
+    struct change changes[5] = { { 0 } };
+    struct stage stage;
+
+    open_tally(&stage, *state);
+    submit_tally(&stage, changes, 5);
+    (void)stage_finish(&stage, 5);
+    assert_int_equal(reads, 1);
+    assert_int_equal(stores, 1);
+    assert_int_equal(engine_int(stage.e->db, "SELECT n FROM n"), 5);
+}
+
+/* Whatever is undone, those that were told of success are counted, and nobody else is. */
+static void what_functions_share_is_undone_with_them(void **state)
+{
+    struct change changes[8] = { { 0 } };
+    struct stage stage;
+
+    open_tally(&stage, *state);
+    changes[1].fails_as = MCP_E_DENIED;
+    changes[3].breaks = true;
+    changes[6].busy_times = 2;
+    submit_tally(&stage, changes, 8);
+    (void)stage_finish(&stage, 8);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(changes[i].status, i == 1 ? MCP_E_DENIED : i == 3 ? MCP_E_EXISTS : MCP_OK);
+    assert_int_equal(engine_int(stage.e->db, "SELECT n FROM n"), 6);
+    assert_int_equal(engine_int(stage.e->db, "SELECT COUNT(*) FROM t WHERE id < 1000"), 6);
+}
+
 static void a_batch_is_bounded(void **state)
 {
     struct change changes[10] = { { 0 } };
@@ -519,6 +667,9 @@ int main(void)
         ENGINE_TESTS(one_caller_receives_its_outcome),
         ENGINE_TESTS(what_gathers_shares_a_commit),
         ENGINE_TESTS(a_failure_is_its_callers_alone),
+        ENGINE_TESTS(a_refusal_that_changed_nothing_repeats_nobody),
+        ENGINE_TESTS(what_functions_share_is_stored_once),
+        ENGINE_TESTS(what_functions_share_is_undone_with_them),
         ENGINE_TESTS(a_batch_is_bounded),
         ENGINE_TESTS(callers_that_wait_go_first),
         ENGINE_TESTS(a_batch_takes_no_longer_than_its_time),

@@ -88,6 +88,7 @@ static inline portarium_tx *store_begin(store_rig *rig)
 static inline void store_commit(store_rig *rig)
 {
     store_expect(rig, portarium_tx_end(&rig->tx, &rig->err), MCP_OK);
+    store_expect(rig, portarium_tx_flush(rig->tx.session, &rig->settings, &rig->err), MCP_OK);
     store_expect(rig, db_commit(rig->tx.session, &rig->err), MCP_OK);
 }
 

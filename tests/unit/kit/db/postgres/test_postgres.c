@@ -85,6 +85,58 @@ static void a_transaction_that_writes_may_be_idle_for_20_s(void **state)
     assert_int_equal(idle_limit_ms(e, DB_READ), 600000);
 }
 
+/* Rows that this connection has fetched by an index of the table, as far as the server counts. */
+static int64_t rows_fetched(engine *e, db_session *session)
+{
+    static const char sql[] = "SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = "
+                              "'wide'";
+    db_rows *rows = NULL;
+    bool found = false;
+
+    assert_int_equal(db_query(&rows, session, sql, NULL, 0, &e->err), MCP_OK);
+    assert_int_equal(db_next(rows, &found, &e->err), MCP_OK);
+    assert_true(found);
+    int64_t fetched = db_int_at(rows, 0);
+    db_rows_free(rows);
+    return fetched;
+}
+
+/* Rows that a change of one row reads. */
+static int64_t rows_read_by_a_change(engine *e)
+{
+    db_value values[] = { db_text("x"), db_text("7") };
+    db_session *session = NULL;
+
+    assert_int_equal(db_begin(&session, e->db, DB_WRITE, &e->err), MCP_OK);
+    int64_t before = rows_fetched(e, session);
+    assert_int_equal(db_run(session, NULL, "UPDATE wide SET n = n + 1 WHERE a = $1 AND b = $2",
+                            values, 2, &e->err),
+                     MCP_OK);
+    int64_t after = rows_fetched(e, session);
+    assert_int_equal(db_commit(session, &e->err), MCP_OK);
+    return after - before;
+}
+
+/* A table that the server knows nothing of: to it both indexes are as good. */
+static void a_plan_for_an_empty_table_does_not_stay(void **state)
+{
+    engine *e = *state;
+    db *one = engine_connect(e, &(db_options){ .connections = 1 });
+    engine narrow = { .db = one };
+
+    engine_run(one, "CREATE TABLE wide (a TEXT, b TEXT, c TEXT, d TEXT, e TEXT, f TEXT, g TEXT, "
+                    "h TEXT, n BIGINT, PRIMARY KEY (a, b)) WITH (autovacuum_enabled = false)");
+    engine_run(one, "CREATE INDEX wide_c ON wide (a, c)");
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(rows_read_by_a_change(&narrow), 0);
+    engine_run(one, "INSERT INTO wide SELECT 'x', CAST(i AS TEXT), '', '', '', '', '', '', 0 FROM "
+                    "generate_series(1, 20000) AS i");
+    for (int i = 0; i < 100; i++)
+        (void)rows_read_by_a_change(&narrow);
+    assert_in_range(rows_read_by_a_change(&narrow), 1, 200);
+    db_close(one);
+}
+
 struct ear {
     sem_t each;
     const char *expected;
@@ -324,6 +376,7 @@ static void parameters_fit_the_types_of_their_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        POSTGRES_TEST(a_plan_for_an_empty_table_does_not_stay),
         POSTGRES_TEST(a_session_whose_connection_is_lost_fails_and_the_next_works),
         POSTGRES_TEST(a_connection_lost_while_idle_is_not_noticed),
         POSTGRES_TEST(a_transaction_that_writes_may_be_idle_for_20_s),

@@ -67,6 +67,31 @@ static void the_vectors(void **state)
     mcp_buf_clear(&out);
 }
 
+/* The complete text is canonical, too: it has two more members, and all in their order. */
+static void expect_completed(const mcp_buf *canonical, const char *hash)
+{
+    const mcp_json *before = NULL, *value = NULL;
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_buf out, again;
+
+    mcp_buf_init(&out, 10000);
+    mcp_buf_init(&again, 10000);
+    assert_int_equal(
+        portarium_entry_complete(&out, canonical->data, canonical->length, hash, "c2ln", NULL),
+        MCP_OK);
+    assert_int_equal(mcp_json_read(&before, arena, canonical->data, canonical->length, NULL),
+                     MCP_OK);
+    assert_int_equal(mcp_json_read(&value, arena, out.data, out.length, NULL), MCP_OK);
+    assert_int_equal(mcp_json_count(value), mcp_json_count(before) + 2);
+    assert_string_equal(mcp_json_get_string(value, "hashSha256"), hash);
+    assert_string_equal(mcp_json_get_string(value, "signatureBase64"), "c2ln");
+    assert_int_equal(keys_canonical(&again, value, NULL), MCP_OK);
+    assert_string_equal(again.data, out.data);
+    mcp_buf_clear(&out);
+    mcp_buf_clear(&again);
+    mcp_arena_free(arena);
+}
+
 /* Between its neighbours in the order of RFC 8785, and part of the hash. */
 static void a_trace_is_a_member_where_there_is_one(void **state)
 {
@@ -82,6 +107,31 @@ static void a_trace_is_a_member_where_there_is_one(void **state)
                                      "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\","
                                      "\"workspaceId\":\"ws-1\"}"));
     assert_string_not_equal(hash, FIRST_HASH);
+    expect_completed(&out, hash);
+    mcp_buf_clear(&out);
+}
+
+static void what_is_no_entry_is_not_completed(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "{",
+        "{}",
+        "[]",
+        "{\"a\":1}",
+        "{\"a\":\"}",
+        "{\"a\":\"\\\"}",
+        "{\"a\":[1,\"workspaceId\":2}",
+        "{\"evidenceId\":\"e\",\"hashSha256\":\"0\",\"workspaceId\":\"w\"}",
+    };
+    mcp_buf out;
+
+    (void)state;
+    mcp_buf_init(&out, 10000);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        assert_int_equal(
+            portarium_entry_complete(&out, texts[i], strlen(texts[i]), FIRST_HASH, NULL, NULL),
+            MCP_E_PARSE);
     mcp_buf_clear(&out);
 }
 
@@ -119,6 +169,7 @@ static void all_members_are_canonical(void **state)
     assert_int_equal(mcp_json_read(&value, arena, out.data, out.length, NULL), MCP_OK);
     assert_int_equal(keys_canonical(&again, value, NULL), MCP_OK);
     assert_string_equal(again.data, out.data);
+    expect_completed(&out, hash);
     mcp_buf_clear(&out);
     mcp_buf_clear(&again);
     mcp_arena_free(arena);
@@ -378,6 +429,7 @@ int main(void)
         cmocka_unit_test(the_vectors),
         cmocka_unit_test(a_trace_is_a_member_where_there_is_one),
         cmocka_unit_test(all_members_are_canonical),
+        cmocka_unit_test(what_is_no_entry_is_not_completed),
         cmocka_unit_test(what_must_not_be_written_is_refused),
         cmocka_unit_test(a_whole_chain_verifies),
         cmocka_unit_test(lost_and_swapped_entries_are_located),

@@ -143,7 +143,7 @@ static void other_signatures_are_passed_over(void **state)
         portarium_note_open(&length, plane->note.data, plane->note.length, &plane->key, NULL),
         MCP_OK);
     for (int i = 0; i < PORTARIUM_NOTE_SIGNATURES; i++)
-        mcp_buf_puts(&plane->note, SIGNATURE + 1);
+        mcp_buf_puts(&plane->note, &SIGNATURE[1]);
     assert_int_equal(
         portarium_note_open(&length, plane->note.data, plane->note.length, &plane->key, NULL),
         MCP_E_PARSE);

@@ -14,27 +14,49 @@
 #include "model/fields.h"
 #include "model/identity.h"
 
+/* The time of a UUID of version 7: its first 48 bits (RFC 9562, 5.7). */
+static int64_t time_of(const char *uuid)
+{
+    char digits[13];
+
+    memcpy(digits, uuid, 8);
+    memcpy(digits + 8, uuid + 9, 4);
+    digits[12] = '\0';
+    return (int64_t)strtoull(digits, NULL, 16);
+}
+
+static void expect_uuid(const char *uuid, char version)
+{
+    assert_int_equal(strlen(uuid), 36);
+    assert_int_equal(strspn(uuid, "0123456789abcdef-"), 36);
+    assert_true(uuid[8] == '-' && uuid[13] == '-' && uuid[18] == '-' && uuid[23] == '-');
+    assert_int_equal(uuid[14], version);
+    assert_non_null(strchr("89ab", uuid[19]));
+}
+
 static void test_uuid(void **unused)
 {
+    int64_t begin_ms = mcp_clock_wall_ms();
     char last[PORTARIUM_UUID_SIZE] = "";
     mcp_arena *arena = mcp_arena_new(0);
     const char *id = NULL;
     (void)unused;
 
     for (int round = 0; round < 100; round++) {
-        char uuid[PORTARIUM_UUID_SIZE];
+        char uuid[PORTARIUM_UUID_SIZE], by_time[PORTARIUM_UUID_SIZE];
         assert_int_equal(portarium_uuid(uuid, NULL), MCP_OK);
-        assert_int_equal(strlen(uuid), 36);
-        assert_int_equal(strspn(uuid, "0123456789abcdef-"), 36);
-        assert_true(uuid[8] == '-' && uuid[13] == '-' && uuid[18] == '-' && uuid[23] == '-');
-        assert_int_equal(uuid[14], '4');
-        assert_non_null(strchr("89ab", uuid[19]));
-        assert_string_not_equal(uuid, last);
-        memcpy(last, uuid, sizeof last);
+        expect_uuid(uuid, '4');
+        assert_int_equal(portarium_uuid_by_time(by_time, NULL), MCP_OK);
+        expect_uuid(by_time, '7');
+        assert_in_range(time_of(by_time), begin_ms, mcp_clock_wall_ms());
+        assert_string_not_equal(by_time, last);
+        memcpy(last, by_time, sizeof last);
     }
     assert_int_equal(portarium_id_new(&id, "wi-", arena, NULL), MCP_OK);
     assert_int_equal(strncmp(id, "wi-", 3), 0);
-    assert_int_equal(strlen(id), 39);
+    expect_uuid(id + 3, '7');
+    assert_int_equal(portarium_id_new(&id, "", arena, NULL), MCP_OK);
+    expect_uuid(id, '4');
     mcp_arena_free(arena);
 }
 

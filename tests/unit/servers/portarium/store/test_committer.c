@@ -27,6 +27,19 @@ static mcp_status note_and_refuse(portarium_tx *tx, void *data, mcp_error *err)
     return st == MCP_OK ? mcp_error_set(err, MCP_E_DENIED, "no") : st;
 }
 
+/* Stores a record whose id is taken, and does not wait for the answer. */
+static mcp_status note_and_collide(portarium_tx *tx, void *data, mcp_error *err)
+{
+    const mcp_json *json = NULL;
+    (void)data;
+    mcp_status st = note(tx, err);
+    if (st == MCP_OK)
+        st = portarium_object(tx, &json, err, "name", "One", "tenantId", "ws-1", NULL);
+    return st == MCP_OK
+               ? portarium_record_make(NULL, tx, &portarium_workspaces, "ws-1", json, NULL, err)
+               : st;
+}
+
 static mcp_status note_only(portarium_tx *tx, void *data, mcp_error *err)
 {
     (void)data;
@@ -82,6 +95,12 @@ static void *notes(void *data)
             portarium_tx as = store_as(&rig, workspaces[k]);
             as.arena = mcp_arena_new(0);
             *failures += portarium_commit(rig.committer, &as, note_only, NULL, NULL) != MCP_OK;
+            if (i % 4 == k)
+                *failures += portarium_commit(rig.committer, &as, note_and_refuse, NULL, NULL) !=
+                             MCP_E_DENIED;
+            if (i % 5 == 0 && k == 0)
+                *failures += portarium_commit(rig.committer, &as, note_and_collide, NULL, NULL) !=
+                             MCP_E_EXISTS;
             mcp_arena_free(as.arena);
         }
     }
@@ -118,6 +137,7 @@ static void verify(const char *workspace)
     portarium_chain_free(chain);
 }
 
+/* Also among commands that are undone, by themselves or by the database. */
 static void journals_have_no_gap(void **state)
 {
     pthread_t threads[THREADS];

@@ -48,6 +48,38 @@ static void a_record_is_read_as_it_was_stored(void **state)
     store_close(&rig);
 }
 
+static void expect_kept(portarium_tx *tx, const char *id, mcp_status expected, int64_t revision)
+{
+    portarium_record record = { .revision = 0 };
+    store_expect(&rig, portarium_record_get_kept(&record, tx, &portarium_machines, id, &rig.err),
+                 expected);
+    assert_int_equal(record.revision, revision);
+}
+
+static void a_record_that_is_kept_is_read_again_when_it_changes(void **state)
+{
+    portarium_record record;
+    store_open(&rig, *state);
+    portarium_tx *tx = store_begin(&rig);
+    insert(tx, "m", MACHINE, MCP_OK);
+    expect_kept(tx, "m", MCP_OK, 1);
+    expect_kept(tx, "m", MCP_OK, 1);
+    get(&record, tx, "m", MCP_OK);
+    store_expect(&rig,
+                 portarium_record_patch(&record, tx, &portarium_machines,
+                                        store_json(&rig, "{\"active\":false}"), NULL, &rig.err),
+                 MCP_OK);
+    expect_kept(tx, "m", MCP_OK, 2);
+    tx->workspace = "ws-2"; /* what is kept of one workspace is not another's */
+    expect_kept(tx, "m", MCP_E_NOT_FOUND, 0);
+    tx->workspace = "ws-1";
+    expect_kept(tx, "m", MCP_OK, 2);
+    store_expect(&rig, portarium_record_delete(tx, &portarium_machines, "m", &rig.err), MCP_OK);
+    expect_kept(tx, "m", MCP_E_NOT_FOUND, 0);
+    store_commit(&rig);
+    store_close(&rig);
+}
+
 static void an_id_is_used_once(void **state)
 {
     portarium_record record;
@@ -196,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(a_record_is_read_as_it_was_stored),
+        ENGINE_TESTS(a_record_that_is_kept_is_read_again_when_it_changes),
         ENGINE_TESTS(an_id_is_used_once),
         ENGINE_TESTS(a_patch_changes_and_removes_members),
         ENGINE_TESTS(a_stale_patch_is_refused),

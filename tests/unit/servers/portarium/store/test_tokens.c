@@ -89,6 +89,73 @@ static void a_token_that_ended_is_refused(void **state)
     store_close(&rig);
 }
 
+/* The next command of the same session: it knows what this one has read. */
+static portarium_tx *next(void)
+{
+    store_expect(&rig, portarium_tx_end(&rig.tx, &rig.err), MCP_OK);
+    store_expect(&rig, portarium_tx_begin(&rig.tx, &rig.err), MCP_OK);
+    return &rig.tx;
+}
+
+static void a_token_that_was_read_before_is_refused_when_it_has_ended(void **state)
+{
+    char first[PORTARIUM_TOKEN_SIZE], second[PORTARIUM_TOKEN_SIZE];
+    store_open(&rig, *state);
+    portarium_tx *tx = store_begin(&rig);
+    create(first, tx, "t-1", 0);
+    create(second, tx, "t-2", tx->now_ms + 3600000);
+    tx = next();
+    expect(tx, first, MCP_OK, NULL);
+    expect(tx, second, MCP_OK, NULL);
+    tx = next();
+    expect(tx, first, MCP_OK, NULL);
+    tx->now_ms += 3600000;
+    expect(tx, second, MCP_E_DENIED, "The token has expired.");
+    store_expect(&rig, portarium_token_revoke(tx, "t-1", &rig.err), MCP_OK);
+    expect(tx, first, MCP_E_DENIED, "The token was revoked.");
+    tx = next();
+    expect(tx, first, MCP_E_DENIED, "The token was revoked.");
+    expect(tx, second, MCP_OK, NULL);
+    store_commit(&rig);
+    store_close(&rig);
+}
+
+/* What the commands of the next transaction say of a token. */
+static mcp_status use(portarium_tx *tx, void *data, mcp_error *err)
+{
+    portarium_token token;
+    return portarium_token_read(&token, tx, data, err);
+}
+
+static mcp_status revoke(portarium_tx *tx, void *data, mcp_error *err)
+{
+    return portarium_token_revoke(tx, data, err);
+}
+
+/* By another process: this one has no news of it but the row. */
+static void a_token_that_another_process_has_revoked_is_refused(void **state)
+{
+    char secret[PORTARIUM_TOKEN_SIZE], hash[65], id[] = "t-1";
+    portarium_committer *other = NULL;
+    engine *e = *state;
+    store_open(&rig, e);
+    create(secret, store_begin(&rig), id, 0);
+    store_commit(&rig);
+    assert_true(portarium_token_hash(hash, secret));
+    db *database = e->is_memory ? e->db : engine_connect(e, NULL);
+    store_expect(&rig,
+                 portarium_committer_new(&other, database, &rig.settings, NULL, NULL, &rig.err),
+                 MCP_OK);
+    const portarium_tx as = store_as(&rig, "ws-1");
+    store_expect(&rig, portarium_commit(rig.committer, &as, use, hash, &rig.err), MCP_OK);
+    store_expect(&rig, portarium_commit(other, &as, revoke, id, &rig.err), MCP_OK);
+    store_expect(&rig, portarium_commit(rig.committer, &as, use, hash, &rig.err), MCP_E_DENIED);
+    portarium_committer_free(other);
+    if (database != e->db)
+        db_close(database);
+    store_close(&rig);
+}
+
 static bool find(portarium_tx *tx, const char *key, const char *fingerprint, mcp_status expected,
                  portarium_stored_answer *out)
 {
@@ -134,6 +201,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(a_token_says_who_may_do_what),
         ENGINE_TESTS(a_token_that_ended_is_refused),
+        ENGINE_TESTS(a_token_that_was_read_before_is_refused_when_it_has_ended),
+        ENGINE_TESTS(a_token_that_another_process_has_revoked_is_refused),
         ENGINE_TESTS(an_answer_is_kept_for_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, engine_stop_all);
