@@ -86,6 +86,24 @@ static void work_that_runs_again_begins_as_before(void **state)
     store_close(&rig);
 }
 
+/* The process's clock is from before the database's was read, also for the commands behind the one
+ * that has read it. */
+static void a_transaction_has_the_time_of_both_clocks(void **state)
+{
+    store_open(&rig, *state);
+    int64_t before = mcp_clock_mono_ms();
+    portarium_tx *tx = store_begin(&rig);
+    assert_in_range(tx->mono_ms, before, mcp_clock_mono_ms());
+    int64_t since = tx->mono_ms, at = tx->now_ms;
+    store_expect(&rig, portarium_tx_end(tx, &rig.err), MCP_OK);
+    store_expect(&rig, portarium_tx_begin(tx, &rig.err), MCP_OK);
+    assert_in_range(tx->mono_ms, since, mcp_clock_mono_ms());
+    if (db_is_shared(rig.engine->db)) /* elsewhere it is a clock that may be set */
+        assert_true(tx->now_ms >= at);
+    store_commit(&rig);
+    store_close(&rig);
+}
+
 static void *notes(void *data)
 {
     static const char *const workspaces[] = { "ws-1", "ws-2", "ws-3" };
@@ -182,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(what_is_refused_is_undone),
         ENGINE_TESTS(work_that_runs_again_begins_as_before),
+        ENGINE_TESTS(a_transaction_has_the_time_of_both_clocks),
         ENGINE_TESTS(journals_have_no_gap),
         { "a_database_for_reading_refuses_commands (sqlite)",
           a_database_for_reading_refuses_commands, engine_sqlite, engine_end, NULL },

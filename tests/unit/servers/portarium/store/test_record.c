@@ -80,6 +80,30 @@ static void a_record_that_is_kept_is_read_again_when_it_changes(void **state)
     store_close(&rig);
 }
 
+#define RUN "{\"runId\":\"r\",\"status\":\"Pending\",\"workflowId\":\"w\"}"
+
+/* A process with an engine begins it at once; others look for it later. */
+static void a_run_is_due_when_it_is_stored(void **state)
+{
+    store_open(&rig, *state);
+    for (int i = 0; i < 2; i++) {
+        rig.settings.has_engine = i == 1;
+        portarium_tx *tx = store_begin(&rig);
+        store_expect(&rig,
+                     portarium_record_make(NULL, tx, &portarium_runs, i ? "of-engine" : "of-other",
+                                           store_json(&rig, RUN), NULL, &rig.err),
+                     MCP_OK);
+        store_commit(&rig);
+    }
+    assert_int_equal(
+        engine_int(rig.engine->db, "SELECT due_at - created_at FROM runs WHERE id = 'of-other'"),
+        0);
+    assert_int_equal(
+        engine_int(rig.engine->db, "SELECT due_at - created_at FROM runs WHERE id = 'of-engine'"),
+        3000);
+    store_close(&rig);
+}
+
 static void an_id_is_used_once(void **state)
 {
     portarium_record record;
@@ -229,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(a_record_is_read_as_it_was_stored),
         ENGINE_TESTS(a_record_that_is_kept_is_read_again_when_it_changes),
+        ENGINE_TESTS(a_run_is_due_when_it_is_stored),
         ENGINE_TESTS(an_id_is_used_once),
         ENGINE_TESTS(a_patch_changes_and_removes_members),
         ENGINE_TESTS(a_stale_patch_is_refused),
