@@ -38,6 +38,8 @@ dist: ## the programs with what they need, movable, for Linux with glibc: build/
 # RELEASE: owner=, repo=, namespace=, images=, scope= (packaging/project.mjs)
 bundles npm: dist ## bundles for hosts; packages of npm
 	node packaging/$(if $(filter npm,$@),npm,bundle).mjs $(RELEASE)
+images: ## images of the servers, of what `make deb` made: docs/containers.md
+	node packaging/images.mjs $(RELEASE)
 release: ## all files of a release, of the tag at HEAD, into build/dist: docs/releasing.md
 	@scripts/bootstrap build
 	node packaging/release.mjs $(RELEASE)
@@ -47,4 +49,4 @@ clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
 	@scripts/bootstrap
-.PHONY: all demo test fuzz bench format lint docs install uninstall deb dist bundles npm release dist-test clean bootstrap
+.PHONY: all demo test fuzz bench format lint docs install uninstall deb dist bundles npm images release dist-test clean bootstrap
