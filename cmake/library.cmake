@@ -74,7 +74,8 @@ endforeach()
 add_library(mcp::mcp ALIAS mcp_shared)
 add_library(mcp::mcp_static ALIAS mcp)
 # Installed, the static library names its needs instead (mcp-config.cmake).
-target_link_libraries(mcp PUBLIC "$<BUILD_INTERFACE:${lib_needs}>")
+# A project in C alone may link it in this build, and one of its files is C++.
+target_link_libraries(mcp PUBLIC "$<BUILD_INTERFACE:${lib_needs};stdc++>")
 target_link_libraries(mcp_shared PRIVATE ${lib_needs})
 
 # Only mcp_ names leave the shared library: not mcp__ ones, nor templates of the C++ file.

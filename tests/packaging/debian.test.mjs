@@ -62,7 +62,7 @@ function installAndRemove() {
   insideClaim(root, ["apt-get", "-qq", "remove", "-y", ...WANTED], "removing");
   claim(existsSync(join(root, "var", "lib", "private", "universe")), "removing took the state");
   claim(existsSync(join(root, "etc", "default", "universe")), "removing took a configuration file");
-  insideClaim(root, ["apt-get", "-qq", "purge", "-y", ...WANTED], "purging");
+  insideClaim(root, ["dpkg", "--purge", ...WANTED], "purging");
   const left = ours(treeOf(root));
   claim(left.length === 0, `purging left ${left}`);
   claim(inside(root, ["dpkg", "--audit"]).words === "", "dpkg has complaints");
