@@ -388,6 +388,7 @@ describe('the forms of an answer', () => {
         const value = object(run(['version', '--json', '--output-format', 'json']));
         assert.equal(value.version, '2.0.0');
         assert.equal(value.$schema, undefined);
+        assert.ok(value.libraries.some(({ name }) => name === 'Clp'), JSON.stringify(value.libraries));
         const { data } = envelope(run(['version', '--output-format', 'json']), 'version');
         assert.deepEqual(Object.keys(data), ['version', 'git_commit', 'build_date', 'compiler', 'solver_backend',
             'solver_version', 'mpi_available', 'features']);

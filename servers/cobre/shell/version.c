@@ -19,8 +19,8 @@ static const about_program about = { .name = "cobre",
                                      .version = COBRE_VERSION,
                                      .libraries = cobre_libraries };
 
-/* `of`: as the command's `data`. */
-static void write_members(const void *of, mcp_json_writer *writer)
+/* Of the envelope, whose members are fixed. `of`: as the command's `data`. */
+static void write_data(const void *of, mcp_json_writer *writer)
 {
     mcp_write_member_string(writer, "version", COBRE_VERSION);
     mcp_write_member_string(writer, "git_commit", about_revision());
@@ -34,6 +34,11 @@ static void write_members(const void *of, mcp_json_writer *writer)
     mcp_write_string(writer, "parquet");
     mcp_write_string(writer, "zstd");
     mcp_write_end(writer);
+}
+
+static void write_members(const void *of, mcp_json_writer *writer)
+{
+    write_data(of, writer);
     mcp_write_name(writer, "libraries");
     about_write_libraries(writer, &about);
 }
@@ -52,7 +57,7 @@ static void print_words(FILE *out, const cobre_run_ranks *ranks)
 int cobre_command_version(const cli_line *line, void *data)
 {
     shell_work work;
-    const shell_answer answer = { .members = write_members, .of = data };
+    const shell_answer answer = { .members = write_members, .data = write_data, .of = data };
     int exit_status = shell_begin(&work, line, "version", SHELL_NOTHING);
     if (exit_status == COBRE_EXIT_DONE && work.format == SHELL_WORDS)
         print_words(cli_out(line), data);
