@@ -1,9 +1,11 @@
 /*
  * casparian-faults.test.mjs - what is under a server fails: the disk of its outputs or of its home
- * is full, another program locks a database, or the home is removed. What fails is said, nothing
- * half is left, and the server continues when the fault is over.
+ * is full, another program locks a database, the home is removed, or the user of its guests has as
+ * many processes as he may. What fails is said, nothing half is left, and the server continues when
+ * the fault is over.
  *
- * A small file system is mounted for the server alone, which needs root.
+ * A small file system is mounted for the server alone, which needs root, as do processes of another
+ * user.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -186,3 +188,24 @@ for (const required of [true, false]) {
         assert.ok(!fs.existsSync(self.home));
     });
 }
+
+/* The limit of processes counts all that a user has. Where the server is root, guests run as nobody,
+ * and so do programs that have nothing to do with it. */
+const NOBODY = 65534;
+const others = (count) => Array.from({ length: count }, () => spawn('sleep', ['600'], { uid: NOBODY, gid: NOBODY, stdio: 'ignore' }));
+
+test('others of the user of its guests start processes', { skip: process.getuid() !== 0 && 'guests run as the caller' }, async () => {
+    const server = await serve(self, FLAGS);
+    const preview = () => server.ask('preview', { plugin_ref: { path: 'hashes.py' }, files: ['in/rows.txt'] });
+    assert.deepEqual((await preview()).errors, []);
+    const few = others(100);
+    assert.deepEqual((await preview()).errors, []); // by the guest of the first one
+    const many = others(600);
+    const [{ error }] = (await preview()).errors;
+    assert.match(error, /^no process for the file: BlockingIOError/);
+    for (const one of [...few, ...many])
+        one.kill();
+    await Promise.all([...few, ...many].map((one) => one.exitCode ?? one.signalCode ?? once(one, 'exit')));
+    assert.deepEqual((await preview()).errors, []);
+    await server.close();
+});

@@ -32,6 +32,7 @@ export function place() {
     fs.mkdirSync(dir);
     return {
         top, dir, home, env,
+        clients: [], // of servers that a test which failed has not closed
         /** Copy a sample ("samples/fix") or a parser ("fix_parser/x.py") into the folder. */
         copy(from, to) {
             const source = [path.join(examples, from), path.join(parsers, from)].find((file) => fs.existsSync(file));
@@ -65,7 +66,11 @@ export function place() {
             return done;
         },
         audit: () => fs.readFileSync(path.join(home, 'mcp_audit.ndjson'), 'utf8').trim().split('\n').map((line) => JSON.parse(line)),
-        remove() { fs.rmSync(top, { recursive: true, force: true }); },
+        remove() {
+            for (const client of this.clients)
+                client.close().catch(() => {});
+            fs.rmSync(top, { recursive: true, force: true });
+        },
     };
 }
 
@@ -91,6 +96,7 @@ export async function serve(self, args = [], options = {}) {
         env: { ...self.env, ...options.env }, stderr: 'pipe',
     });
     const client = new Client({ name: 'test', version: '1' }, { capabilities: options.elicit ? { elicitation: {} } : {} });
+    self.clients.push(client);
     let errors = '';
     transport.stderr?.on('data', (bytes) => { errors += bytes; });
     if (options.elicit) {

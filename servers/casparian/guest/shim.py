@@ -21,11 +21,13 @@ import os
 import signal
 import socket
 import sys
+import time
 import traceback
 import types
 
 CHANNEL_FD = 3
 DEPTH_MAX = 16
+FORK_TRIES, FORK_PAUSE_S = 40, 0.05
 
 
 class Output:
@@ -459,8 +461,24 @@ class Guest:
         finally:
             os._exit(code)
 
+    def fork(self):
+        """The limit of processes counts all of the user's, and others may run as this user."""
+        for _ in range(FORK_TRIES):
+            try:
+                return os.fork()
+            except BlockingIOError:
+                time.sleep(FORK_PAUSE_S)
+        return os.fork()
+
     def parse_in_child(self, request, fds):
-        pid = os.fork()
+        try:
+            pid = self.fork()
+        except OSError as error:
+            told = describe(error, "crashed")
+            Frames(fds[0]).send_json(ERROR, {**told, "error": f"no process for the file: {told['error']}"})
+            for fd in fds:
+                os.close(fd)
+            return {"exit_code": 2, "signal": 0}
         if pid == 0:
             self.child(request, fds)
         for fd in fds:
