@@ -189,8 +189,8 @@ for (const required of [true, false]) {
     });
 }
 
-/* The limit of processes counts all that a user has. Where the server is root, guests run as nobody,
- * and so do programs that have nothing to do with it. */
+/* The limit of processes counts all that a user has. Where the server is root, guests run as
+ * nobody, and so do programs that have nothing to do with it. */
 const NOBODY = 65534;
 const others = (count) => Array.from({ length: count }, () => spawn('sleep', ['600'], { uid: NOBODY, gid: NOBODY, stdio: 'ignore' }));
 
