@@ -168,7 +168,7 @@ for (const required of [true, false]) {
         const server = await serve(self, FLAGS, { env: { CASPARIAN_AUDIT_REQUIRED: String(required) } });
         const { job_id: job } = await server.ask('backtest_start', { plugin_ref: { path: 'slow.py' }, input_dir: 'in' });
         await until(async () => (await server.ask('job_status', { job_id: job })).status === 'running', 'the job to run');
-        fs.rmSync(self.home, { recursive: true });
+        fs.rmSync(self.home, { recursive: true, maxRetries: 20, retryDelay: 50 });
         for (const [name, args] of [
             ['backtest_start', { plugin_ref: { path: 'hashes.py' }, input_dir: 'in' }],
             ['run_request', { plugin_ref: { path: 'hashes.py' }, input_dir: 'in', output: 'out' }],
@@ -198,14 +198,12 @@ test('others of the user of its guests start processes', { skip: process.getuid(
     const server = await serve(self, FLAGS);
     const preview = () => server.ask('preview', { plugin_ref: { path: 'hashes.py' }, files: ['in/rows.txt'] });
     assert.deepEqual((await preview()).errors, []);
-    const few = others(100);
-    assert.deepEqual((await preview()).errors, []); // by the guest of the first one
-    const many = others(600);
-    const [{ error }] = (await preview()).errors;
+    const many = others(100);
+    const [{ error }] = (await preview()).errors; // by the guest of the first one
     assert.match(error, /^no process for the file: BlockingIOError/);
-    for (const one of [...few, ...many])
+    for (const one of many)
         one.kill();
-    await Promise.all([...few, ...many].map((one) => one.exitCode ?? one.signalCode ?? once(one, 'exit')));
+    await Promise.all(many.map((one) => one.exitCode ?? one.signalCode ?? once(one, 'exit')));
     assert.deepEqual((await preview()).errors, []);
     await server.close();
 });

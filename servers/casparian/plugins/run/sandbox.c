@@ -12,7 +12,6 @@ enum {
     NOBODY = 65534, /* the user of guests whose host is root */
     DESCRIPTORS_MAX = 256,
     PROCESSES_MAX = 64,
-    SHARED_MAX = 512, /* of a user whom others run as, too: they may start some meanwhile */
     NICE = 5,
     STOP_GRACE_MS = 3000,
     PATHS_MAX = 64,
@@ -280,7 +279,7 @@ mcp_status casparian_launch_spec(proc_spec *out, mcp_arena *arena, const caspari
                     .cpu_s = limits->cpu_s,
                     .file_bytes = limits->scratch_bytes,
                     .descriptors = DESCRIPTORS_MAX,
-                    .processes = protections->uid != 0 ? SHARED_MAX : PROCESSES_MAX,
+                    .processes = PROCESSES_MAX,
                     .nice = NICE },
         .grace_ms = STOP_GRACE_MS,
         .protect = protections->process,
