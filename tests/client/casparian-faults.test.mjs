@@ -194,16 +194,35 @@ for (const required of [true, false]) {
 const NOBODY = 65534;
 const others = (count) => Array.from({ length: count }, () => spawn('sleep', ['600'], { uid: NOBODY, gid: NOBODY, stdio: 'ignore' }));
 
-test('others of the user of its guests start processes', { skip: process.getuid() !== 0 && 'guests run as the caller' }, async () => {
-    const server = await serve(self, FLAGS);
-    const preview = () => server.ask('preview', { plugin_ref: { path: 'hashes.py' }, files: ['in/rows.txt'] });
-    assert.deepEqual((await preview()).errors, []);
-    const many = others(100);
-    const [{ error }] = (await preview()).errors; // by the guest of the first one
-    assert.match(error, /^no process for the file: BlockingIOError/);
-    for (const one of many)
-        one.kill();
-    await Promise.all(many.map((one) => one.exitCode ?? one.signalCode ?? once(one, 'exit')));
-    assert.deepEqual((await preview()).errors, []);
-    await server.close();
+describe('others of the user of its guests start processes', { skip: process.getuid() !== 0 && 'guests run as the caller' }, () => {
+    let crowd;
+    afterEach(() => crowd.forEach((one) => one.kill()));
+
+    test('a guest that has no process left says so, and the next one has', async () => {
+        const server = await serve(self, FLAGS);
+        const preview = async () => (await server.ask('preview', { plugin_ref: { path: 'hashes.py' }, files: ['in/rows.txt'] })).errors;
+        crowd = [];
+        assert.deepEqual(await preview(), []);
+        crowd = others(100);
+        const [{ kind, error }] = await preview(); // by the guest of the first one
+        assert.equal(kind, 'crashed');
+        assert.match(error, /^no process for the file: BlockingIOError/);
+        assert.deepEqual(await preview(), []);
+        await server.close();
+    });
+
+    test('a job repeats the file with a new guest', async () => {
+        self.write('slow.py', `${PARSER.replace('"hashes"\nversion', '"slow"\nversion')}        time.sleep(2)\n`.replace('import hashlib', 'import hashlib\nimport time'));
+        self.write('in/more.txt', '1\n');
+        const server = await serve(self, FLAGS);
+        crowd = [];
+        const { job_id: job } = await server.ask('backtest_start', { plugin_ref: { path: 'slow.py' }, input_dir: 'in' });
+        await until(async () => (await server.ask('job_status', { job_id: job })).progress?.phase === 'parsing', 'the first file');
+        await new Promise((resolve) => { setTimeout(resolve, 700); }); // its guest counts at its start
+        crowd = others(100);
+        const { status, result } = await server.end(job);
+        assert.equal(status, 'completed');
+        assert.equal(result.files_failed, 0, JSON.stringify(result.errors));
+        await server.close();
+    });
 });

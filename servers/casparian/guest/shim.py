@@ -27,7 +27,7 @@ import types
 
 CHANNEL_FD = 3
 DEPTH_MAX = 16
-FORK_TRIES, FORK_PAUSE_S = 40, 0.05
+FORK_TRIES, FORK_PAUSE_S = 10, 0.05
 
 
 class Output:
@@ -475,7 +475,8 @@ class Guest:
             pid = self.fork()
         except OSError as error:
             told = describe(error, "crashed")
-            Frames(fds[0]).send_json(ERROR, {**told, "error": f"no process for the file: {told['error']}"})
+            told["error"] = f"no process for the file: {told['error']}"
+            Frames(fds[0]).send_json(ERROR, told)
             for fd in fds:
                 os.close(fd)
             return {"exit_code": 2, "signal": 0}

@@ -517,11 +517,14 @@ static void fail_load(struct run *run)
     mcp_arena_free(arena);
 }
 
-/* Whether the interpreter can take the next file. */
+/* Whether the interpreter can take the next file. One that has no process for a file says so as
+ * CRASHED: the next one begins with a new count of processes. */
 static bool is_usable(const struct run *run)
 {
+    casparian_failure failure = run->intake->outcome->failure;
     return run->intake->status == MCP_OK && run->has_left && run->stream.has_answered &&
-           !run->is_gone && run->intake->outcome->failure != CASPARIAN_FAILURE_PROTOCOL_ERROR &&
+           !run->is_gone && failure != CASPARIAN_FAILURE_PROTOCOL_ERROR &&
+           failure != CASPARIAN_FAILURE_CRASHED &&
            run->guest->plugin.settings.isolation != CASPARIAN_PER_EXEC;
 }
 
