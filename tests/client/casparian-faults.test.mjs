@@ -218,7 +218,7 @@ describe('others of the user of its guests start processes', { skip: process.get
         crowd = [];
         const { job_id: job } = await server.ask('backtest_start', { plugin_ref: { path: 'slow.py' }, input_dir: 'in' });
         await until(async () => (await server.ask('job_status', { job_id: job })).progress?.phase === 'parsing', 'the first file');
-        await new Promise((resolve) => { setTimeout(resolve, 700); }); // its guest counts at its start
+        await new Promise((resolve) => { setTimeout(resolve, 700); }); // for its guest to start
         crowd = others(100);
         const { status, result } = await server.end(job);
         assert.equal(status, 'completed');
