@@ -1,7 +1,7 @@
 # The kit: one static library kit_<module> a folder of kit/, built for the servers that name it.
 # kit_add makes a module with the modules below it and the libraries that it alone includes;
 # libraries are looked for only then.
-option(CAUSEWAY_AUTH "bearer tokens that are JWTs (kit/auth), by libcjose and libcurl" ON)
+option(CAUSEWAY_AUTH "bearer tokens that are JWTs (kit/auth), by libcjose" ON)
 option(CAUSEWAY_RUN_FROM_BUILD "link DuckDB next to the programs of the build folder, so that they run from there" OFF)
 set(kit_targets)
 

@@ -10,6 +10,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { place, serve } from './casparian.mjs';
+import { below } from './support/processes.mjs';
 
 const KILLS = Number(process.env.CASPARIAN_KILLS ?? 100);
 const LEASE_MS = 1500; // of a runner; builds without fault points have 45 s
@@ -31,19 +32,6 @@ def parse(path):
 `;
 
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-
-/** The processes below one, from /proc. */
-function below(pid) {
-    const parents = new Map();
-    for (const name of fs.readdirSync('/proc').filter((one) => /^[0-9]+$/.test(one))) {
-        try {
-            const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8');
-            parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-        } catch { /* it has ended */ }
-    }
-    const isBelow = (one) => one !== undefined && (parents.get(one) === pid || isBelow(parents.get(one)));
-    return [...parents.keys()].filter(isBelow);
-}
 
 /** Kill one of the processes below a server. Returns whether there was one. */
 function killBelow(pid) {

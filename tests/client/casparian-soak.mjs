@@ -18,6 +18,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { ENDED, place, serve, until } from './casparian.mjs';
+import { below } from './support/processes.mjs';
 
 const GROWTH_MIB = 8;
 const ROUNDS = 8;
@@ -97,19 +98,6 @@ const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 /* ---- what the server holds ------------------------------------------------------------------- */
 
-/** The processes below one, from /proc. */
-function below(pid) {
-    const parents = new Map();
-    for (const name of fs.readdirSync('/proc').filter((one) => /^[0-9]+$/.test(one))) {
-        try {
-            const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8');
-            parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-        } catch { /* it has ended */ }
-    }
-    const isBelow = (one) => one !== undefined && (parents.get(one) === pid || isBelow(parents.get(one)));
-    return [...parents.keys()].filter(isBelow).length;
-}
-
 function look({ home }, { pid }) {
     const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
     const number = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)[1]);
@@ -123,7 +111,7 @@ function look({ home }, { pid }) {
     const state = links.filter((link) => link.startsWith(path.join(home, 'state.sqlite'))).length;
     return {
         mib: number('VmRSS') / 1024, threads: number('Threads'), fds: links.length - state, state,
-        processes: below(pid), folders: fs.readdirSync(path.join(home, 'tmp')).length,
+        processes: below(pid).length, folders: fs.readdirSync(path.join(home, 'tmp')).length,
     };
 }
 
