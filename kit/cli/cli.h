@@ -213,7 +213,8 @@ FILE *cli_err(const cli_line *line);
 extern const char cli_completion_notes[];
 cli_command_run cli_completion;
 
-/** Offer a word where it begins with what is typed. @param about one line; NULL: nothing */
+/** Offer a word where it begins with what is typed. One that a shell would not take as it is, or
+ *  that begins with "-", is left out. @param about its first line is used; NULL: nothing */
 void cli_offer(cli_words *words, const char *word, const char *about);
 
 /** Offer files, or only directories. */

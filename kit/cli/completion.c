@@ -39,13 +39,27 @@ static void offer_part(cli_words *words, const char *word, size_t length, const 
         return;
     fprintf(words->out, "%.*s%.*s", (int)words->before_length, words->before, (int)length, word);
     if (about)
-        fprintf(words->out, "\t%.*s", (int)strcspn(about, "\n"), about);
+        fputc('\t', words->out);
+    for (; about && *about && *about != '\n'; about++)
+        fputc((unsigned char)*about < ' ' || *about == 0x7f ? '?' : *about, words->out);
     fputc('\n', words->out);
+}
+
+/* Whether a shell takes a word as it is, and not as an option. bash puts it into the line without
+ * quotes, and some words are the ids that clients have chosen. */
+static bool is_plain(const char *word)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.,/:@%+=";
+    const char *at = word;
+    while (*at && (strchr(plain, *at) || (unsigned char)*at >= 0x80))
+        at++;
+    return word[0] != '-' && *at == '\0';
 }
 
 void cli_offer(cli_words *words, const char *word, const char *about)
 {
-    if (!strpbrk(word, "\t\n"))
+    if (is_plain(word))
         offer_part(words, word, strlen(word), about);
 }
 
@@ -113,7 +127,7 @@ static void offer_options(cli_words *words, const cli_line *line, const cli_opti
         bool is_given = cli_given(line, options->name) && !options->many;
         snprintf(name, sizeof name, "--%s", options->name);
         if (!options->hidden && !is_given)
-            cli_offer(words, name, options->help);
+            offer_part(words, name, strlen(name), options->help);
     }
 }
 
@@ -122,9 +136,9 @@ static void offer_all_options(cli_words *words, const cli_line *line)
     if (line->command)
         offer_options(words, line, line->command->options);
     offer_options(words, line, line->program->options);
-    cli_offer(words, "--help", "show this help");
+    offer_part(words, "--help", strlen("--help"), "show this help");
     if (!cli_has(line, "version"))
-        cli_offer(words, "--version", "show the version");
+        offer_part(words, "--version", strlen("--version"), "show the version");
 }
 
 /* "--name=text" */

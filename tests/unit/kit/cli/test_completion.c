@@ -20,14 +20,21 @@ static int run(const cli_line *line, void *data)
     return 0;
 }
 
+/* A shell would obey these, part them, or take them for options. */
+static const char *const unsafe[] = { "a\tb", "a\nb", "a b",    "$(id)",    "`id`", "a;id",
+                                      "a|id", "a&b",  "a>b",    "a'b",      "a\"b", "a\\b",
+                                      "~",    "a*",   "a?",     "{a,b}",    "[a]",  "#a",
+                                      "!a",   "-a",   "--fast", "a\x1b[2J", NULL };
+
 /* Offers what it was given: the option `db` and the arguments before. */
 static void complete_id(const cli_line *line, size_t index, cli_words *words)
 {
     if (index == 0)
-        cli_offer(words, cli_string(line, "db"), "the id");
+        cli_offer(words, cli_string(line, "db"), "the id\nand more");
     else
         cli_offer(words, cli_argument(line, 0), NULL);
-    cli_offer(words, "a\tb", "no word");
+    for (const char *const *one = unsafe; *one; one++)
+        cli_offer(words, *one, "no word");
     if (index == 2)
         cli_offer_files(words, false);
 }
@@ -187,6 +194,7 @@ static void a_command_may_offer_its_own(void **state)
     assert_string_equal(COMPLETE(&program, "show", "--color", "blue", "--db", "two", "t"),
                         "two\tthe id\n");
     assert_string_equal(COMPLETE(&program, "show", "x", ""), "x\n");
+    assert_string_equal(COMPLETE(&program, "show", "größe", ""), "größe\n");
     assert_string_equal(COMPLETE(&program, "show", "x", "y", "x"), "x\n:files\n");
 }
 
