@@ -13,16 +13,19 @@ import { test } from 'node:test';
 
 const bin = path.resolve(process.env.CAUSEWAY_BIN ?? 'build/bin');
 const examples = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../examples');
+const duckdb = path.resolve(examples, '../.deps/duckdb/lib/libduckdb.so');
 const DEADLINE_MS = 240_000;
 const UID = '65532'; /* no entry in /etc/passwd */
 
-/* sh -c: FOLDER of bin/, DATA to be copied, PROGRAM ARGUMENT... The folder may be below one
- * that the user cannot enter, or below /tmp, so it is seen at /mnt. */
+/* sh -c: FOLDER of bin/, DATA to be copied, DUCKDB's library, PROGRAM ARGUMENT... They may be below
+ * a folder that the user cannot enter, or below /tmp, so they are seen at /mnt, as if installed. */
 const CONTAIN = `set -e
-    mount -t tmpfs -o mode=755 tmpfs /mnt; mkdir /mnt/there /mnt/data; mount --rbind "$0" /mnt/there; cp -r "$1/." /mnt/data
+    mount -t tmpfs -o mode=755 tmpfs /mnt; mkdir -p /mnt/there/lib/causeway /mnt/data; cp -r "$1/." /mnt/data
+    for part in bin share; do mkdir /mnt/there/$part; mount --rbind "$0/$part" /mnt/there/$part; done
+    touch /mnt/there/lib/causeway/libduckdb.so; mount --bind "$2" /mnt/there/lib/causeway/libduckdb.so
     mount -o remount,bind,ro /
     mount -t tmpfs -o mode=1777 tmpfs /tmp; cp -r /mnt/data /tmp/data; chown -R ${UID}:${UID} /tmp/data
-    shift; cd /; PATH=/mnt/there/bin:$PATH
+    shift 2; cd /; PATH=/mnt/there/bin:$PATH
     exec setpriv --reuid ${UID} --regid ${UID} --clear-groups --no-new-privs "$@"`;
 const isContained = process.getuid() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 
@@ -40,7 +43,7 @@ function serve(program, args, data, tool) {
         if (!isContained)
             fs.cpSync(path.join(examples, data), path.join(place, 'data'), { recursive: true });
         const done = isContained
-            ? spawnSync('unshare', ['--mount', 'sh', '-c', CONTAIN, path.dirname(bin), path.join(examples, data), program, ...placed(args)], options)
+            ? spawnSync('unshare', ['--mount', 'sh', '-c', CONTAIN, path.dirname(bin), path.join(examples, data), duckdb, program, ...placed(args)], options)
             : spawnSync(program, placed(args), options);
         assert.equal(done.status, 0, `${program} ended with ${done.status ?? done.signal}: ${done.stderr}`);
         const answers = done.stdout.trim().split('\n').map((line) => JSON.parse(line));
