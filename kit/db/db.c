@@ -127,9 +127,11 @@ mcp_status db_open(db **out, const char *url, const db_options *options, mcp_err
     db_target target = { .driver = driver, .options = filled(options) };
 
     if (!driver)
+        /* Only the beginning is shown: what follows may have a password. */
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "a database is given as sqlite:PATH, postgres://USER@HOST:PORT/NAME "
-                             "or memory");
+                             "\"%.*s\" is no database: it is given as sqlite:PATH, "
+                             "postgres://USER@HOST:PORT/NAME or memory",
+                             (int)strcspn(url, ":@"), url);
     mcp_status st = driver->parse_url(&target, url, err);
     if (st != MCP_OK)
         return st;
