@@ -27,14 +27,17 @@ static void copy_cell(char *out, size_t size, const PGresult *result, int column
              pg_lib.PQntuples(result) == 1 ? pg_lib.PQgetvalue(result, 0, column) : "");
 }
 
+/* A transaction that writes and is idle, as that of a process that was frozen, is ended, so that
+ * others get its locks. */
 mcp_status pg_begin_known(pg_link *self, mcp_error *err)
 {
     PGresult *result = NULL;
 
     self->transaction[0] = '\0';
     mcp_status st = pg_exec(self, &result,
-                            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;"
-                            " SELECT pg_current_xact_id()",
+                            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
+                            "SET LOCAL idle_in_transaction_session_timeout = " PG_WRITE_IDLE "; "
+                            "SELECT pg_current_xact_id()",
                             err);
     if (st == MCP_OK)
         copy_cell(self->transaction, sizeof self->transaction, result, 0);

@@ -14,9 +14,11 @@
  * together with that of the next statement that needs one, in one round trip (settle). The server
  * skips what follows a failure in a pipeline up to the next sync, so a COMMIT behind a statement
  * that failed does not run. The mode ends as soon as nothing is outstanding, because the simple
- * protocol cannot be used in it.
+ * protocol cannot be used in it. So go the BEGIN of a transaction that reads and its end, whose
+ * answer is read when the connection begins its next transaction.
  */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,10 +28,6 @@
 
 enum { VALUES_ROOM_MAX = 1 << 30, VALUES_ROOM_KEPT = 1 << 20, SCRIPT_MAX = 32 << 20 };
 enum { PLANS_FIRST = 64 };
-
-/* How long a transaction may be idle. One that reads keeps nobody waiting. */
-#define WRITE_IDLE "'20s'"
-#define READ_IDLE "'10min'"
 
 /* The advisory lock of migrations: "causeway" read as a number. */
 #define SCHEMA_LOCK "7161077512438538617"
@@ -244,14 +242,13 @@ static void close_link(db_link *link)
 }
 
 /* The server stops working for a client that is gone (14 and later). Waits for locks are limited.
- * A transaction that writes and is idle, as that of a process that was frozen, is ended, so that
- * others get its locks. */
+ */
 static mcp_status configure(pg_link *self, mcp_error *err)
 {
     char sql[256];
 
     snprintf(sql, sizeof sql,
-             "SET lock_timeout = %d; SET idle_in_transaction_session_timeout = " WRITE_IDLE "; "
+             "SET lock_timeout = %d; SET idle_in_transaction_session_timeout = " PG_READ_IDLE "; "
              "SET client_min_messages = warning; SET standard_conforming_strings = on%s",
              self->target->options.wait_ms,
              pg_lib.PQserverVersion(self->conn) >= 140000
@@ -440,18 +437,70 @@ static mcp_status drop_old_plans(pg_link *self, mcp_error *err)
     return exec(self, "DISCARD PLANS", err);
 }
 
+/* Send a statement behind those that are outstanding; its answer is read with the next one's. */
+static mcp_status owe(pg_link *self, const char *sql, mcp_error *err)
+{
+    mcp_status st = self->owed_count == PG_OWED_MAX ? settle(self, err) : MCP_OK;
+
+    if (st == MCP_OK)
+        st = enter_pipe(self, err);
+    if (st == MCP_OK)
+        st = send_plain(self, sql, err);
+    if (st == MCP_OK)
+        self->owed[self->owed_count++] = MCP_OK;
+    return st;
+}
+
+/* End a transaction that has only read. Nothing depends on the answer, so it is read when the next
+ * transaction begins. */
+static mcp_status leave_reading(pg_link *self, const char *verb, mcp_error *err)
+{
+    mcp_status st = owe(self, verb, err);
+
+    if (st == MCP_OK)
+        st = send_sync(self, err);
+    self->is_left = st == MCP_OK;
+    return st;
+}
+
+/* Read the answer to the end of the transaction before. If that has failed, the link is lost or
+ * there was nothing to lose. */
+static mcp_status arrive(pg_link *self, mcp_error *err)
+{
+    if (!self->is_left)
+        return MCP_OK;
+    self->is_left = false;
+    mcp_status st = read_all_owed(self, err);
+    if (!self->base.is_lost)
+        st = end_pipe(self, err);
+    return st;
+}
+
+/* Whether the server has closed the connection while it was idle; without a round trip. */
+static mcp_status look_for_end(pg_link *self, mcp_error *err)
+{
+    struct pollfd socket = { .fd = pg_lib.PQsocket(self->conn), .events = POLLIN };
+
+    while (poll(&socket, 1, 0) > 0) {
+        if (!pg_lib.PQconsumeInput(self->conn))
+            return pg_lose(self, err);
+    }
+    return MCP_OK;
+}
+
 static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
 {
     pg_link *self = (pg_link *)link;
-    mcp_status st = drop_old_plans(self, err);
+    mcp_status st = arrive(self, err);
 
-    if (st != MCP_OK)
-        return st;
-    return mode == DB_WRITE ? pg_begin_known(self, err)
-                            : exec(self,
-                                   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
-                                   "SET LOCAL idle_in_transaction_session_timeout = " READ_IDLE,
-                                   err);
+    if (st == MCP_OK)
+        st = drop_old_plans(self, err);
+    self->is_reading = mode != DB_WRITE;
+    if (st == MCP_OK && !self->is_reading)
+        return pg_begin_known(self, err);
+    if (st == MCP_OK)
+        st = look_for_end(self, err);
+    return st == MCP_OK ? owe(self, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err) : st;
 }
 
 /* Two syncs: it runs even if a deferred statement has failed, so that a savepoint can be rolled
@@ -508,6 +557,9 @@ static mcp_status commit(db_link *link, mcp_error *err)
     pg_link *self = (pg_link *)link;
     PGresult *result = NULL;
     bool is_sent = false;
+
+    if (self->is_reading)
+        return leave_reading(self, "COMMIT", err);
     mcp_status st = send_commit(self, &result, &is_sent, err);
 
     if (st == MCP_OK && strcmp(pg_lib.PQcmdStatus(result), "COMMIT") != 0)
@@ -538,9 +590,11 @@ static void rollback(db_link *link)
 
     finish(link);
     (void)settle(self, NULL);
-    if (!self->base.is_lost && pg_lib.PQtransactionStatus(self->conn) != PQTRANS_IDLE &&
-        exec(self, "ROLLBACK", NULL) != MCP_OK)
-        self->base.is_lost = true;
+    if (self->base.is_lost || pg_lib.PQtransactionStatus(self->conn) == PQTRANS_IDLE)
+        return;
+    mcp_status st = self->is_reading ? leave_reading(self, "ROLLBACK", NULL)
+                                     : exec(self, "ROLLBACK", NULL);
+    self->base.is_lost = self->base.is_lost || st != MCP_OK;
 }
 
 /* Fetch one row into `row`; without one there the query is over. */

@@ -16,6 +16,10 @@ typedef struct pg_statement {
     Oid *types;   /* one a parameter */
 } pg_statement;
 
+/* How long a transaction may be idle. One that reads keeps nobody waiting. */
+#define PG_WRITE_IDLE "'20s'"
+#define PG_READ_IDLE "'10min'"
+
 /* Statements whose answers may be outstanding. */
 enum { PG_OWED_MAX = 100, PG_OWED_BYTES = 1 << 20 };
 
@@ -34,6 +38,8 @@ typedef struct pg_link {
     char recovered[32];    /* where the server's last recovery ended; "": it began without one */
     mcp_buf room;          /* of values on their way to the server */
     bool is_piped;         /* in pipeline mode: statements were sent and not yet answered */
+    bool is_reading;       /* the transaction, or the one before */
+    bool is_left;          /* nobody has read the answer to the end of the one before */
     bool has_terms;        /* the status `otherwise` of one of these is a failure */
     size_t sent_bytes;     /* of the values of these */
     size_t owed_count;     /* of these, in the order of sending */

@@ -25,7 +25,7 @@ typedef struct portarium_waiting {
     void *data; /* passed to it */
     /* Its own: zero at first. */
     int64_t deadline_ms;
-    const char *state, *key;
+    const char *state;
 } portarium_waiting;
 
 /**

@@ -13,7 +13,7 @@
 #include "store/tx.h"
 #include "thread/thread.h"
 
-enum { BATCH = 200, KEY_MAX = 512, BUCKETS = 1024, RETRY_MS = 1000 };
+enum { BATCH = 200, KEY_MAX = 512, KEYS_MAX = 512 << 10, BUCKETS = 1024, RETRY_MS = 1000 };
 
 /* A workspace. */
 typedef struct followed {
@@ -42,11 +42,25 @@ struct portarium_feed {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void wake(portarium_feed *self, const char *workspace, const char *kind, const char *id)
+/* Keys of waits, each with NUL before and behind. A commit has several events of a run, and who
+ * waits for that looks once. */
+static void add_key(portarium_feed *self, mcp_buf *keys, const char *workspace, const char *kind,
+                    const char *id)
 {
-    char key[KEY_MAX];
-    snprintf(key, sizeof key, "%s/%s/%s", workspace, kind, id);
-    jobs_wake(self->waits, key);
+    char key[KEY_MAX] = "";
+    int length = snprintf(key + 1, sizeof key - 1, "%s/%s/%s", workspace, kind, id);
+    size_t size = length < KEY_MAX - 1 ? (size_t)length + 2 : KEY_MAX;
+    if (keys->length > 0 && memmem(keys->data, keys->length, key, size))
+        return;
+    if (mcp_buf_append(keys, key, size) != MCP_OK)
+        jobs_wake(self->waits, key + 1);
+}
+
+static void wake(portarium_feed *self, mcp_buf *keys)
+{
+    for (size_t at = 0; at < keys->length; at += strlen(keys->data + at + 1) + 2)
+        jobs_wake(self->waits, keys->data + at + 1);
+    mcp_buf_clear(keys);
 }
 
 static bus_event event_of(const db_rows *rows)
@@ -66,8 +80,10 @@ static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_
     const char *workspace = what->workspace;
     db_session *session = NULL;
     db_rows *rows = NULL;
+    mcp_buf keys;
     int count = 0;
     db_value values[] = { db_text(workspace), db_int(what->seq), db_int(BATCH) };
+    mcp_buf_init(&keys, KEYS_MAX);
     mcp_status st = db_begin(&session, self->database, DB_READ, err);
     if (st == MCP_OK)
         st = db_query(&rows, session, EVENTS_SQL, values, 3, err);
@@ -76,10 +92,10 @@ static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_
         const char *kind = db_text_at(rows, 2, NULL), *run = db_text_at(rows, 5, NULL);
         FAULT_POINT("feed-read");
         st = bus_publish(self->events, workspace, &event, 1, err);
-        wake(self, workspace, kind, db_text_at(rows, 3, NULL));
-        wake(self, workspace, kind, "*");
+        add_key(self, &keys, workspace, kind, db_text_at(rows, 3, NULL));
+        add_key(self, &keys, workspace, kind, "*");
         if (run && strcmp(kind, "run") != 0)
-            wake(self, workspace, "run", run);
+            add_key(self, &keys, workspace, "run", run);
         what->seq = event.id;
         what->has_policies = what->has_policies || strcmp(kind, "policy") == 0;
         count++;
@@ -87,6 +103,7 @@ static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_
     *more = count == BATCH;
     db_rows_free(rows);
     db_rollback(session);
+    wake(self, &keys);
     return st;
 }
 

@@ -65,10 +65,9 @@ typedef struct portarium_reply {
     const char *detail;      /* of a refusal: 400 and above */
     portarium_fields fields; /* what is wrong with the body: 422 */
     int64_t retry_after_s;
-    /* For operations that may wait (PORTARIUM_WAITS): who wakes them, and what they wait to
-     * differ. */
-    const char *wait_key; /* "runs/ID"; NULL: the answer is final */
-    const char *state;    /* of what is waited for, as a text */
+    /* For operations that may wait (PORTARIUM_WAITS): */
+    bool may_change;   /* the answer is not final */
+    const char *state; /* of what is waited for, as a text: what they wait to differ */
 } portarium_reply;
 
 /** What an operation is. */
@@ -76,7 +75,8 @@ enum {
     PORTARIUM_COMMAND = 1 << 0, /* writes; otherwise it reads one snapshot */
     PORTARIUM_GLOBAL = 1 << 1,  /* the path has no workspace */
     PORTARIUM_AGENTS = 1 << 2,  /* for agents, too; its function restricts them to themselves */
-    PORTARIUM_WAITS = 1 << 3,   /* the argument `wait` lets it wait for a change */
+    PORTARIUM_WAITS = 1 << 3,   /* the argument `wait` lets it wait for a change of what the path
+                                 * names, or, in a list, of any such */
     PORTARIUM_PATCH = 1 << 5,   /* the body is a merge patch: an object, judged when merged */
     PORTARIUM_MAY_LACK_BODY = 1 << 6, /* the body may be absent */
     PORTARIUM_ETAG = 1 << 4           /* answers have an ETag, and If-None-Match holds */

@@ -18,114 +18,122 @@ static mcp_status list_runs(portarium_tx *tx, const portarium_request *request,
     return portarium_reply_list(reply, tx, &portarium_runs, request, NULL, err);
 }
 
-static mcp_status write_actions(portarium_draft *draft, portarium_tx *tx, const char *run,
-                                mcp_error *err)
+enum { RUN, ACTION, APPROVAL };
+
+/* A run, its actions, and the approvals that it waits for, in this order. */
+#define FULL_RUN                                                                                   \
+    "SELECT json, 0 AS part, 0 AS ord, id FROM runs WHERE workspace = $1 AND id = $2 UNION ALL "   \
+    "SELECT json, 1, ord, id FROM run_actions WHERE workspace = $1 AND run_id = $2 UNION ALL "     \
+    "SELECT json, 2, created_at, id FROM approvals WHERE workspace = $1 AND run_id = $2 AND "      \
+    "status IN ($3, $4) ORDER BY part, ord, id"
+
+/* An approval within a run. @param state what it waits for is added */
+static mcp_status write_approval(portarium_draft *draft, const char **state, portarium_tx *tx,
+                                 const char *text, size_t length, mcp_error *err)
 {
-    db_rows *rows = NULL;
-    db_value values[] = { db_text(tx->workspace), db_text(run) };
-    mcp_status st = db_query(&rows, tx->session,
-                             "SELECT json FROM run_actions WHERE workspace = $1 AND run_id = $2 "
-                             "ORDER BY ord",
-                             values, 2, err);
+    static const char *const members[] = { "approvalId", "actionId", "prompt", "status",
+                                           "dueAtIso" };
+    const mcp_json *approval = NULL;
+    mcp_status st = portarium_tx_json(tx, &approval, text, length, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_write_object(&draft->json);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const mcp_json *value = mcp_json_get(approval, members[i]);
+        if (value)
+            mcp_write_member_value(&draft->json, members[i], value);
+    }
+    mcp_write_end(&draft->json);
+    *state = mcp_arena_printf(tx->arena, "%s %s %s", *state,
+                              mcp_json_get_string(approval, "approvalId"),
+                              mcp_json_get_string(approval, "status"));
+    return *state ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a run");
+}
+
+/* Write the actions and approvals of the rows. @param run the run itself; NULL: there is none */
+static mcp_status write_rows(portarium_draft *draft, const mcp_json **run, const char **state,
+                             portarium_tx *tx, db_rows *rows, mcp_error *err)
+{
+    int64_t part = ACTION;
+    mcp_status st = MCP_OK;
+    *run = NULL;
     mcp_write_member_array(&draft->json, "actions");
     while (portarium_next(rows, &st, err)) {
         size_t length = 0;
         const char *text = db_text_at(rows, 0, &length);
-        mcp_write_raw(&draft->json, text, length);
+        int64_t of = db_int_at(rows, 1);
+        if (of == RUN) {
+            st = portarium_tx_json(tx, run, text, length, err);
+            *state = st == MCP_OK ? mcp_json_get_string(*run, "status") : NULL;
+            continue;
+        }
+        if (of != part) {
+            part = of;
+            mcp_write_end(&draft->json);
+            mcp_write_member_array(&draft->json, "pendingApprovals");
+        }
+        if (of == ACTION)
+            mcp_write_raw(&draft->json, text, length);
+        else
+            st = write_approval(draft, state, tx, text, length, err);
+    }
+    if (part == ACTION) {
+        mcp_write_end(&draft->json);
+        mcp_write_member_array(&draft->json, "pendingApprovals");
     }
     mcp_write_end(&draft->json);
-    db_rows_free(rows);
     return st;
 }
 
-static mcp_status write_approvals(portarium_draft *draft, portarium_tx *tx, const char *run,
-                                  mcp_error *err)
-{
-    static const char *const members[] = { "approvalId", "actionId", "prompt", "status",
-                                           "dueAtIso" };
-    portarium_page page;
-    const portarium_query query = {
-        .filters = { { .name = "runId", .value = run },
-                     { .name = "status",
-                       .value = portarium_approval_status_text(PORTARIUM_APPROVAL_PENDING),
-                       .other = portarium_approval_status_text(
-                           PORTARIUM_APPROVAL_REQUEST_CHANGES) } },
-        .filter_count = 2,
-        .limit = PORTARIUM_LIMIT_MAX,
-        .ascends = true,
-    };
-    mcp_status st = portarium_page_read(&page, tx, &portarium_approvals, &query, err);
-    if (st != MCP_OK)
-        return st;
-    mcp_write_member_array(&draft->json, "pendingApprovals");
-    for (size_t i = 0; i < page.count; i++) {
-        mcp_write_object(&draft->json);
-        for (size_t k = 0; k < sizeof members / sizeof members[0]; k++) {
-            const mcp_json *value = mcp_json_get(page.items[i].json, members[k]);
-            if (value)
-                mcp_write_member_value(&draft->json, members[k], value);
-        }
-        mcp_write_end(&draft->json);
-    }
-    mcp_write_end(&draft->json);
-    return MCP_OK;
-}
-
-/* The run's status, and the approvals that it waits for, as a text to compare. */
-static const char *full_state(const mcp_json *run, mcp_arena *arena)
-{
-    const mcp_json *approvals = mcp_json_get(run, "pendingApprovals");
-    const char *text = mcp_json_get_string(run, "status");
-    for (size_t i = 0; text && i < mcp_json_count(approvals); i++) {
-        const mcp_json *approval = mcp_json_item(approvals, i);
-        text = mcp_arena_printf(arena, "%s %s %s", text,
-                                mcp_json_get_string(approval, "approvalId"),
-                                mcp_json_get_string(approval, "status"));
-    }
-    return text;
-}
-
-/* The run, with what it waits for. */
-static mcp_status reply_full(portarium_reply *reply, portarium_tx *tx, const portarium_record *run,
-                             mcp_error *err)
+/* @param state the run's status, and the approvals that it waits for, as a text to compare */
+static mcp_status read_full(const mcp_json **out, const char **state, portarium_tx *tx,
+                            const char *id, mcp_error *err)
 {
     portarium_draft draft;
-    const mcp_json *more = NULL, *whole = NULL;
+    const mcp_json *run = NULL, *more = NULL;
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(tx->workspace), db_text(id),
+                          db_text(portarium_approval_status_text(PORTARIUM_APPROVAL_PENDING)),
+                          db_text(
+                              portarium_approval_status_text(PORTARIUM_APPROVAL_REQUEST_CHANGES)) };
+    mcp_status st = db_query(&rows, tx->session, FULL_RUN, values, 4, err);
+    if (st != MCP_OK)
+        return st;
     portarium_draft_object(&draft);
-    mcp_status st = write_actions(&draft, tx, run->id, err);
-    if (st == MCP_OK)
-        st = write_approvals(&draft, tx, run->id, err);
+    st = write_rows(&draft, &run, state, tx, rows, err);
+    db_rows_free(rows);
+    if (st == MCP_OK && !run)
+        st = mcp_error_set(err, MCP_E_NOT_FOUND, "%s %.128s not found.", portarium_runs.noun, id);
     if (st != MCP_OK) {
         portarium_draft_clear(&draft);
         return st;
     }
     st = portarium_draft_read(&draft, tx, &more, err);
-    if (st == MCP_OK)
-        st = portarium_merge(tx, &whole, run->json, more, err);
-    if (st == MCP_OK)
-        reply->state = full_state(whole, tx->arena);
-    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, whole, err) : st;
+    return st == MCP_OK ? portarium_merge(tx, out, run, more, err) : st;
 }
 
 static mcp_status get_run(portarium_tx *tx, const portarium_request *request,
                           portarium_reply *reply, mcp_error *err)
 {
-    portarium_record run;
     const char *id = portarium_argument(request, "runId");
     const char *view = portarium_argument(request, "view");
-    mcp_status st = portarium_record_get(&run, tx, &portarium_runs, id, err);
-    if (st != MCP_OK)
-        return st;
+    const mcp_json *json = NULL;
+    portarium_record run = { .json = NULL };
+    portarium_run_status status;
     if (view && strcmp(view, "full") != 0) {
         portarium_fields_add(&reply->fields, "view", "must be full");
         return portarium_fields_status(&reply->fields, err);
     }
-    portarium_run_status status;
-    reply->state = mcp_json_get_string(run.json, "status");
-    if (portarium_run_status_read(&status, reply->state) && !portarium_run_is_final(status))
-        reply->wait_key = mcp_arena_printf(tx->arena, "%s/run/%s", tx->workspace, id);
-    return view ? reply_full(reply, tx, &run, err)
-                : portarium_reply_json(reply, tx, 200, run.json, err);
+    mcp_status st = view ? read_full(&json, &reply->state, tx, id, err)
+                         : portarium_record_get(&run, tx, &portarium_runs, id, err);
+    if (st != MCP_OK)
+        return st;
+    json = view ? json : run.json;
+    reply->state = view ? reply->state : mcp_json_get_string(json, "status");
+    const char *text = mcp_json_get_string(json, "status");
+    reply->may_change = text && portarium_run_status_read(&status, text) &&
+                        !portarium_run_is_final(status);
+    return portarium_reply_json(reply, tx, 200, json, err);
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */

@@ -37,8 +37,8 @@ static mcp_status get_approval(portarium_tx *tx, const portarium_request *reques
         return mcp_error_set(err, MCP_E_NOT_FOUND, "Approval %s not found.", id);
     portarium_approval_status status = portarium_approval_status_of(&approval);
     reply->state = mcp_json_get_string(approval.json, "status");
-    if (status == PORTARIUM_APPROVAL_PENDING || status == PORTARIUM_APPROVAL_EXECUTING)
-        reply->wait_key = mcp_arena_printf(tx->arena, "%s/approval/%s", tx->workspace, id);
+    reply->may_change = status == PORTARIUM_APPROVAL_PENDING ||
+                        status == PORTARIUM_APPROVAL_EXECUTING;
     return portarium_reply_json(reply, tx, 200, approval.json, err);
 }
 

@@ -75,7 +75,7 @@ static mcp_status list_offers(portarium_tx *tx, const portarium_request *request
         return st;
     }
     if (count == 0) {
-        reply->wait_key = mcp_arena_printf(tx->arena, "%s/workitem/*", tx->workspace);
+        reply->may_change = true;
         reply->state = "none";
     }
     return portarium_reply_draft(reply, tx, 200, &draft, err);

@@ -153,6 +153,25 @@ static void without_its_connection_a_session_is_lost(void **state)
     assert_int_equal(db_commit(session, &e->err), st);
 }
 
+/* Nobody waited for an answer to its end, and nobody does for one to the next beginning. */
+static void a_connection_that_ended_while_idle_is_made_again(void **state)
+{
+    engine *e = *state;
+    char sql[96];
+
+    if (!db_is_shared(e->db))
+        return;
+    db *one = engine_connect(e, &(db_options){ .connections = 1 });
+    for (int i = 0; i < 2; i++) {
+        int64_t pid = engine_int(one, "SELECT CAST(pg_backend_pid() AS BIGINT)");
+        snprintf(sql, sizeof sql,
+                 "SELECT CAST(CAST(pg_terminate_backend(%d, 60000) AS INT) AS BIGINT)", (int)pid);
+        assert_int_equal(engine_int(e->db, sql), 1);
+        assert_int_not_equal(engine_int(one, "SELECT CAST(pg_backend_pid() AS BIGINT)"), pid);
+    }
+    db_close(one);
+}
+
 /* Room for "a c ". */
 struct ear {
     char heard[64];
@@ -330,6 +349,7 @@ int main(void)
         ENGINE_TESTS(they_are_not_endless),
         ENGINE_TESTS(open_rows_do_not_hinder_a_rollback),
         ENGINE_TESTS(without_its_connection_a_session_is_lost),
+        ENGINE_TESTS(a_connection_that_ended_while_idle_is_made_again),
         ENGINE_TESTS(undone_notifications_are_not_sent),
         ENGINE_TESTS(a_deferred_statement_is_run),
         ENGINE_TESTS(a_deferred_failure_is_of_its_savepoint),
