@@ -129,16 +129,17 @@ const char *mcp_call_client_name(const mcp_call *call);
 /** The version of the client's program, in the same form; NULL: the client says none. */
 const char *mcp_call_client_version(const mcp_call *call);
 
-/** Room for the ids of a trace and of a span in hexadecimal digits, and for a traceparent, each
- *  with its NUL. */
+/** Room for the id of a trace in hexadecimal digits, with its NUL. */
 #define MCP_TRACE_ID_SIZE 33
+/** Room for the id of a span in hexadecimal digits, with its NUL. */
 #define MCP_SPAN_ID_SIZE 17
+/** Room for a traceparent, with its NUL. */
 #define MCP_TRACEPARENT_SIZE 56
 
 /** The place of a call in a distributed trace (W3C Trace Context). All of it is the client's word,
  *  but for the id of the call's own span. */
 typedef struct mcp_trace {
-    char trace_id[MCP_TRACE_ID_SIZE];
+    char trace_id[MCP_TRACE_ID_SIZE]; /* the client's */
     char parent_id[MCP_SPAN_ID_SIZE]; /* the span of the client's that the call belongs to */
     char span_id[MCP_SPAN_ID_SIZE];   /* of this call; new */
     /** For requests that the handler makes to other machines: their parent is this call. */

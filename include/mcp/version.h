@@ -40,7 +40,9 @@ mcp_revision mcp_revision_find(const char *name);
 
 /** The version of these headers; that of the library that was loaded may be a later one. */
 #define MCP_VERSION_MAJOR 0
+/** The second number of the version of these headers. */
 #define MCP_VERSION_MINOR 1
+/** The third number of the version of these headers. */
 #define MCP_VERSION_PATCH 0
 
 /** The same as a number to compare: 0x010203 is 1.2.3. */

@@ -131,7 +131,7 @@ typedef struct proc_limits {
     uint64_t file_bytes;   /* size of a file that it writes; PROC_NO_BYTES */
     uint32_t descriptors;
     uint32_t processes; /* at the same time, threads too, of the whole child */
-    int nice;           /* 0 to 19 */
+    int nice;           /* 0 to 19; that of the caller where it is higher */
 } proc_limits;
 
 /** How to start a child. Everything is borrowed for the call. */

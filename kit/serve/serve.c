@@ -83,6 +83,7 @@ static void open_trace(serve_setup *setup)
 {
     const char *endpoint = getenv(SERVE_TRACE_VARIABLE);
     const trace_options how = { .endpoint = endpoint,
+                                .headers = getenv(SERVE_TRACE_HEADERS_VARIABLE),
                                 .name = setup->options.name,
                                 .version = setup->options.version,
                                 .log = setup->options.log };
@@ -91,8 +92,7 @@ static void open_trace(serve_setup *setup)
     if (!endpoint || !endpoint[0])
         return;
     if (trace_open(&setup->trace, &how, &err) != MCP_OK) {
-        mcp_log_write(&setup->options.log, MCP_LOG_WARNING,
-                      "no traces: " SERVE_TRACE_VARIABLE ": %s", err.message);
+        mcp_log_write(&setup->options.log, MCP_LOG_WARNING, "no traces: %s", err.message);
         return;
     }
     setup->options.ended = trace_ended;

@@ -194,6 +194,8 @@ typedef struct serve_server {
  * the exporter's.
  */
 #define SERVE_TRACE_VARIABLE "OTEL_EXPORTER_OTLP_ENDPOINT"
+/** Variable with the header fields of requests to it. */
+#define SERVE_TRACE_HEADERS_VARIABLE "OTEL_EXPORTER_OTLP_HEADERS"
 
 /**
  * The command `serve`: open the log, the directories and the server, serve as the flags say until

@@ -16,6 +16,7 @@
 #include "mcp/alloc.h"
 #include "mcp/clock.h"
 #include "thread/thread.h"
+#include "trace/headers.h"
 #include "trace/span.h"
 
 #define PATH "/v1/traces"
@@ -24,9 +25,10 @@
 struct trace_exporter {
     trace_options options; /* every default filled in; its strings are not used */
     char *url, *name, *version;
-    fetch *client;        /* the thread's */
-    bool has_failed;      /* the thread's: the last batch */
-    pthread_mutex_t lock; /* guards all below */
+    trace_headers headers; /* of each request */
+    fetch *client;         /* the thread's */
+    bool has_failed;       /* the thread's: the last batch */
+    pthread_mutex_t lock;  /* guards all below */
     thread_worker worker;
     trace_spans spans; /* that wait */
     size_t waiting;
@@ -50,10 +52,9 @@ static bool should_stop(void *data)
 
 static mcp_status post(trace_exporter *self, const mcp_buf *body, mcp_error *err)
 {
-    const fetch_header headers[] = { { "Content-Type", "application/json" } };
     const fetch_request request = { .url = self->url,
-                                    .headers = headers,
-                                    .header_count = 1,
+                                    .headers = self->headers.list,
+                                    .header_count = self->headers.count,
                                     .body = body->data,
                                     .body_length = body->length,
                                     .timeout_ms = self->options.timeout_ms,
@@ -171,7 +172,9 @@ static mcp_status copy_texts(trace_exporter *self, const trace_options *options,
     size_t length = strlen(endpoint);
 
     if (strncasecmp(endpoint, "http://", 7) != 0 && strncasecmp(endpoint, "https://", 8) != 0)
-        return mcp_error_set(err, MCP_E_PARAMS, "the endpoint of traces is no http or https URL");
+        return mcp_error_set(
+            err, MCP_E_PARAMS,
+            "OTEL_EXPORTER_OTLP_ENDPOINT: the endpoint of traces is no http or https URL");
     while (length > 0 && endpoint[length - 1] == '/')
         length--;
     self->url = mcp_alloc(length + sizeof PATH);
@@ -208,7 +211,11 @@ mcp_status trace_open(trace_exporter **out, const trace_options *options, mcp_er
     STAILQ_INIT(&self->spans);
     pthread_mutex_init(&self->lock, NULL);
     thread_worker_init(&self->worker, &self->lock);
+    self->headers.list[self->headers.count++] = (fetch_header){ "Content-Type",
+                                                                "application/json" };
     mcp_status st = copy_texts(self, options, err);
+    if (st == MCP_OK)
+        st = trace_headers_read(&self->headers, options->headers, err);
     if (st == MCP_OK)
         st = fetch_open(&self->client, &how, err);
     if (st == MCP_OK)

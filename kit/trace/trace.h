@@ -35,8 +35,11 @@ typedef struct trace_exporter trace_exporter;
 /** Zero is the default of every field that is not required. */
 typedef struct trace_options {
     const char *endpoint; /* of the collector, "http://127.0.0.1:4318"; required */
-    const char *name;     /* of the service; required */
-    const char *version;  /* of the service */
+    /** Header fields of each request, "name=value,name=value", values percent-encoded; they are
+     *  never logged. At most 31, in 8,191 bytes. */
+    const char *headers;
+    const char *name;    /* of the service; required */
+    const char *version; /* of the service */
     mcp_log log;
 
     size_t queue_max;   /* spans that wait or are being sent: TRACE_QUEUE_MAX */
@@ -51,8 +54,9 @@ typedef struct trace_options {
  *
  * @param out     yours, end it with trace_close
  * @param options copied, with its strings
- * @return MCP_OK; MCP_E_PARAMS: the endpoint is no http or https URL; MCP_E_UNSUPPORTED: there is
- *         no libcurl; MCP_E_NOMEM; MCP_E_LIMIT, MCP_E_IO: the system has no thread
+ * @return MCP_OK; MCP_E_PARAMS: the endpoint is no http or https URL, or a header cannot be sent;
+ *         MCP_E_UNSUPPORTED: there is no libcurl; MCP_E_NOMEM; MCP_E_LIMIT: too many headers;
+ *         MCP_E_LIMIT, MCP_E_IO: the system has no thread
  */
 mcp_status trace_open(trace_exporter **out, const trace_options *options, mcp_error *err);
 

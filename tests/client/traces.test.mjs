@@ -32,7 +32,7 @@ async function collector(answer = (_request, response) => response.end('{}')) {
         request.setEncoding('utf8');
         request.on('data', (text) => { body += text; });
         request.on('end', () => {
-            self.requests.push({ method: request.method, url: request.url, type: request.headers['content-type'], body: JSON.parse(body) });
+            self.requests.push({ method: request.method, url: request.url, type: request.headers['content-type'], headers: request.headers, body: JSON.parse(body) });
             answer(request, response, body);
         });
     });
@@ -184,6 +184,32 @@ test('an endpoint that cannot be is logged, and the server serves', async () => 
     assert.ok((await list(server, { traceparent: SAMPLED })).result);
     await server.stop();
 });
+
+test('the collector gets the header fields of OTEL_EXPORTER_OTLP_HEADERS, and no log has them', async () => {
+    const sink = await collector();
+    const server = await serve('universe', [...PLACES.universe(), '--log-level', 'debug'],
+        { OTEL_EXPORTER_OTLP_ENDPOINT: sink.endpoint, OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20s3cr%2Cet, x-tenant = acme ,,x-empty=' });
+    await list(server, { traceparent: SAMPLED });
+    await server.stop();
+    const [{ headers, type }] = sink.requests;
+    assert.deepEqual([headers.authorization, headers['x-tenant'], headers['x-empty'], type], ['Bearer s3cr,et', 'acme', '', 'application/json']);
+    assert.doesNotMatch(server.log, /s3cr|acme/);
+    sink.close();
+});
+
+for (const [headers, words] of [['api-key=a,s3cret', 'header 2 is no NAME=VALUE'], ['s3c ret=1', 'header 1 has a name that cannot be sent'],
+    ['Content-Length=1', 'header 1 has a name that cannot be sent'], ['api-key=s3cret%0d%0aX: 1', 'header 1 has a value that cannot be sent'],
+    ['api-key=s3cret%2', 'header 1 has a value that cannot be sent']])
+    test(`without traces, but served, with the headers ${headers}`, async () => {
+        const sink = await collector();
+        const server = await serve('universe', PLACES.universe(), { OTEL_EXPORTER_OTLP_ENDPOINT: sink.endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers });
+        await until(() => server.log.includes(`no traces: OTEL_EXPORTER_OTLP_HEADERS: ${words}`), 'the warning');
+        assert.doesNotMatch(server.log, /s3c/);
+        assert.ok((await list(server, { traceparent: SAMPLED })).result);
+        await server.stop();
+        assert.equal(sink.requests.length, 0);
+        sink.close();
+    });
 
 /* ---- collectors that fail -------------------------------------------------------------------- */
 

@@ -195,7 +195,10 @@ def do_job(plugin, files):
     jobs = lambda status: json.loads(as_tester("casparian", "jobs", "list", "--status", status, "--json").stdout)["jobs"]
     has_ended = wait_for(lambda: not jobs("queued") and not jobs("running"))
     done = next((job for job in jobs("all") if job["approval_id"] == approval), None)
-    claim(has_ended and done["status"] == "completed" and done["rows"] > 0, f"the worker does the job of {plugin}: {done}")
+    is_done = has_ended and done["status"] == "completed" and done["rows"] > 0
+    claim(is_done, f"the worker does the job of {plugin}: {done}")
+    if not is_done:
+        print("note", as_tester("casparian", "jobs", "show", done["job_id"] if done else "1", "--json").stdout, flush=True)
 
 
 def casparian():

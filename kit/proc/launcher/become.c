@@ -69,6 +69,14 @@ static bool set_limit(int which, uint64_t value)
     return setrlimit(which, &limit) == 0;
 }
 
+/* Only a privileged process may raise its priority, so one that is lower already stays. */
+static bool lower_priority(int nice)
+{
+    errno = 0;
+    int now = getpriority(PRIO_PROCESS, 0);
+    return (errno == 0 && now >= nice) || setpriority(PRIO_PROCESS, 0, nice) == 0;
+}
+
 static bool set_limits(const proc_limits *limits)
 {
     uint64_t file_bytes = limits->file_bytes == PROC_NO_BYTES ? 0 : limits->file_bytes;
@@ -78,7 +86,7 @@ static bool set_limits(const proc_limits *limits)
            (limits->file_bytes == 0 || set_limit(RLIMIT_FSIZE, file_bytes)) &&
            (limits->descriptors == 0 || set_limit(RLIMIT_NOFILE, limits->descriptors)) &&
            (limits->memory_bytes == 0 || set_limit(RLIMIT_AS, limits->memory_bytes)) &&
-           (limits->nice == 0 || setpriority(PRIO_PROCESS, 0, limits->nice) == 0);
+           (limits->nice == 0 || lower_priority(limits->nice));
 }
 
 static const char *search_path(char *const *env)

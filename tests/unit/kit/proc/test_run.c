@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "oom.h"
 #include "scratch.h"
@@ -307,7 +308,25 @@ static void limits_are_set(void **state)
     spec.limits = (proc_limits){
         .memory_bytes = 512 << 20, .cpu_s = 20, .file_bytes = 4096, .descriptors = 32, .nice = 3
     };
-    guest_prints(&spec, "536870912 20 4096 32 0 3");
+    int own = getpriority(PRIO_PROCESS, 0);
+    char words[64];
+    (void)snprintf(words, sizeof words, "536870912 20 4096 32 0 %d", own > 3 ? own : 3);
+    guest_prints(&spec, words);
+}
+
+/* As below nice(1): an ordinary user may not raise a priority, and nobody wants that here. The last
+ * test, as the priority of the test cannot be raised again either. */
+static void a_lower_priority_is_kept(void **state)
+{
+    proc_spec spec = GUEST("limits");
+    proc_result result;
+
+    (void)state;
+    assert_int_equal(setpriority(PRIO_PROCESS, 0, 19), 0);
+    spec.limits.nice = 3;
+    guest_run(&result, &spec, NULL);
+    assert_non_null(strstr(result.out.data, " 19"));
+    proc_result_clear(&result);
 }
 
 static void memory_is_limited(void **state)
@@ -399,6 +418,7 @@ int main(void)
         cmocka_unit_test(processor_time_is_limited),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(no_descriptor_leaks),
+        cmocka_unit_test(a_lower_priority_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

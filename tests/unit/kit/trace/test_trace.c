@@ -142,13 +142,29 @@ static void the_endpoint_is_a_url(void **state)
     trace_close(NULL);
 }
 
+static void the_headers_have_their_bounds(void **state)
+{
+    static char many[33 * 4 + 1], wide[8193];
+    const char *headers[] = { many, wide };
+    trace_exporter *exporter = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 33; i++)
+        memcpy(many + i * 4, "a=b,", 4);
+    memset(wide, 'x', sizeof wide - 1);
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        const trace_options how = { .endpoint = "http://c", .name = "t", .headers = headers[i] };
+        assert_int_equal(trace_open(&exporter, &how, NULL), MCP_E_LIMIT);
+        assert_null(exporter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_queue_has_its_bound),
-        cmocka_unit_test(the_end_has_its_deadline),
-        cmocka_unit_test(only_sampled_calls_are_spans),
-        cmocka_unit_test(the_endpoint_is_a_url),
+        cmocka_unit_test(the_queue_has_its_bound),       cmocka_unit_test(the_end_has_its_deadline),
+        cmocka_unit_test(only_sampled_calls_are_spans),  cmocka_unit_test(the_endpoint_is_a_url),
+        cmocka_unit_test(the_headers_have_their_bounds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
