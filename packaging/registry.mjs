@@ -49,7 +49,7 @@ function bundle(server, how, sum) {
 /** @param sum SHA-256 of the bundle; undefined: there is none */
 export function serverFile(server, how, sum) {
   return {
-    $schema: SCHEMA, name: registryName(server, how), title: server.title, description: server.description,
+    $schema: SCHEMA, name: registryName(server, how), title: server.title, description: server.description, websiteUrl: repository(how),
     repository: { url: repository(how), source: "github", subfolder: `servers/${server.name}` }, version,
     packages: [image(server, how), ...(sum === undefined ? [] : [bundle(server, how, sum)])],
   };

@@ -202,11 +202,11 @@ static const cli_option key_options[] = { PORTARIUM_EVIDENCE_KEY_OPTION, PORTARI
 
 static const cli_command commands[] = {
     { .name = "serve", .summary = "serve the control plane: REST, MCP, and the engine",
-      .options = serve_options, .run = portarium_line_serve },
+      .options = serve_options, .env_prefix = "PORTARIUM_", .run = portarium_line_serve },
     { .name = "mcp serve", .summary = "serve the seven tools alone", .options = mcp_options,
-      .run = portarium_line_mcp },
+      .env_prefix = "PORTARIUM_", .run = portarium_line_mcp },
     { .name = "gate", .summary = "serve the tools of other MCP servers, with policies in front",
-      .options = gate_options, .run = portarium_line_gate },
+      .options = gate_options, .env_prefix = "PORTARIUM_", .run = portarium_line_gate },
     { .name = "demo", .summary = "serve a workspace with people, an agent and three workflows",
       .options = demo_options, .run = portarium_line_demo },
     { .name = "admin apply", .arguments = "FILE", .arguments_min = 1, .arguments_max = 1,

@@ -73,6 +73,7 @@ const SERVER = closed({
     $schema: { const: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json' },
     name: { type: 'string', pattern: '^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$', minLength: 3, maxLength: 200 }, title: text(100), description: text(100),
     version: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$' },
+    websiteUrl: https,
     repository: closed({ url: https, source: { const: 'github' }, subfolder: { type: 'string' } }, ['url', 'source']),
     packages: { type: 'array', minItems: 1, items: { oneOf: [OCI, MCPB] } },
 }, ['$schema', 'name', 'description', 'version', 'packages']);
@@ -141,6 +142,7 @@ for (const server of servers) {
             const made = serverFile(server, how, SUM);
             assert_valid(SERVER, made, server.name);
             assert.equal(made.name, `com.example/${server.name}`);
+            assert.equal(made.websiteUrl, made.repository.url);
             assert.equal(serverFile(server, how, undefined).packages.length, 1);
             for (const { value } of made.packages[0].runtimeArguments ?? [])
                 assert.doesNotMatch(value, /^(run|-i|--rm)$/);

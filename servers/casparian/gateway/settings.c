@@ -223,14 +223,14 @@ static mcp_status fill_paths(struct whole *self, mcp_error *err)
     size_t arguments = is_serve ? cli_argument_count(line) : 0, given = 0;
     mcp->allowed_paths = current;
     mcp->allowed_path_count = 1;
-    if (!is_serve || (arguments == 0 && !cli_given(line, "allow-path"))) {
+    if (!is_serve || (arguments == 0 && !cli_item(line, "allow-path", 0))) {
         mcp_status st = named_list(&mcp->allowed_paths, &mcp->allowed_path_count, self,
                                    "mcp.allowed_paths", err);
         if (st == MCP_OK && mcp->allowed_path_count == 0)
             return config_refuse(self->file, "mcp.allowed_paths", err, "names no directory");
         return st;
     }
-    while (cli_given(line, "allow-path") && cli_item(line, "allow-path", given))
+    while (cli_item(line, "allow-path", given))
         given++;
     const char **paths = mcp_arena_array(self->arena, arguments + given, sizeof *paths);
     if (!paths)

@@ -32,8 +32,10 @@ const cli_option casparian_common_options[] = {
       .summary = summary_, .notes = casparian_exit_notes, .options = options_, .run = run_ }
 
 const cli_command casparian_commands[] = {
-    ARGUMENTS("mcp serve", "[DIR...]", 0, SERVE_DIRS_MAX, "serve the tools to an MCP client",
-              casparian_serve_options, casparian_command_serve),
+    { .name = "mcp serve", .arguments = "[DIR...]", .arguments_max = SERVE_DIRS_MAX,
+      .summary = "serve the tools to an MCP client", .notes = casparian_exit_notes,
+      .options = casparian_serve_options, .env_prefix = "CASPARIAN_",
+      .run = casparian_command_serve },
     COMMAND("approvals list", "the requests that wait for a person", casparian_approvals_list_options,
             casparian_command_approvals_list),
     ARGUMENTS("approvals show", "ID", 1, 1, "everything that a request binds", NULL,
