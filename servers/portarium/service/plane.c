@@ -131,6 +131,12 @@ static int http_of(mcp_status status)
     }
 }
 
+/* The connection broke while the command was committed (db_commit), and repeating it by its key is
+ * what finds out. */
+static const char unknown_text[] =
+    "The database was lost while this was stored: whether it was done is not known. Repeat the "
+    "request with the same Idempotency-Key; without one, look before you repeat it.";
+
 /* The answer to an operation that failed, unless it has refused by itself. */
 static void fail(task *self, mcp_arena *arena, mcp_status status, const mcp_error *err)
 {
@@ -141,7 +147,12 @@ static void fail(task *self, mcp_arena *arena, mcp_status status, const mcp_erro
     reset(reply, arena);
     reply->fields = fields;
     reply->status = http_of(status);
-    reply->detail = reply->status < 500 || reply->status == 501
+    if (status == MCP_E_IO && (self->operation->flags & PORTARIUM_COMMAND)) {
+        reply->status = 503;
+        reply->is_unknown = true;
+    }
+    reply->detail = reply->is_unknown ? unknown_text
+                    : reply->status < 500 || reply->status == 501
                         ? mcp_arena_strdup(arena, err->message)
                         : "The control plane could not complete the request.";
     if (reply->status == 503)
