@@ -160,8 +160,9 @@ static const struct {
 
 static const char unknown_slug[] = "outcome-unknown", unknown_title[] = "Outcome Unknown";
 
-static size_t problem_of(int status)
+static size_t problem_of(const portarium_reply *reply)
 {
+    int status = reply->type_status > 0 ? reply->type_status : reply->status;
     size_t count = sizeof problems / sizeof problems[0];
     for (size_t i = 0; i < count; i++) {
         if (problems[i].status == status)
@@ -172,12 +173,12 @@ static size_t problem_of(int status)
 
 const char *portarium_problem_slug(const portarium_reply *reply)
 {
-    return reply->is_unknown ? unknown_slug : problems[problem_of(reply->status)].slug;
+    return reply->is_unknown ? unknown_slug : problems[problem_of(reply)].slug;
 }
 
 const char *portarium_problem_title(const portarium_reply *reply)
 {
-    return reply->is_unknown ? unknown_title : problems[problem_of(reply->status)].title;
+    return reply->is_unknown ? unknown_title : problems[problem_of(reply)].title;
 }
 
 mcp_status portarium_problem(mcp_buf *out, const portarium_reply *reply, const char *path)
