@@ -65,6 +65,7 @@ static db *new_pool(size_t count)
     if (!self)
         return NULL;
     db_hub_init(&self->hub);
+    db_clock_init(&self->clock);
     self->version = -1;
     pthread_mutex_init(&self->watch_lock, NULL);
     thread_worker_init(&self->watcher, &self->watch_lock);
@@ -144,6 +145,7 @@ mcp_status db_open(db **out, const char *url, const db_options *options, mcp_err
     }
     self->driver = driver;
     self->target = target;
+    self->clock.is_steady = target.options.steady_time;
     self->hears_others = target.options.hears_others && driver->version && !target.is_memory;
     st = connect_session(&self->sessions[0], err);
     if (st == MCP_OK && self->hears_others)
@@ -166,6 +168,7 @@ void db_close(db *self)
         mcp_buf_clear(&self->sessions[i].notifications);
     }
     db_hub_clear(&self->hub);
+    db_clock_clear(&self->clock);
     pthread_mutex_destroy(&self->lock);
     self->driver->free(&self->target);
     free(self);

@@ -172,12 +172,33 @@ mcp_status db_savepoint_rollback(db_session *session, const db_savepoint *point,
  *
  * It is a wall clock: it can be set, so a later call may return less, or much more. Do not derive
  * an order from it; where one is needed, number the rows.
+ *
+ * With `steady_time` (db_options) it never returns less within a process. When the clock was set
+ * forth it is followed at once. When it was set back, by more than ten seconds, the time continues
+ * half as fast as a clock does, until the database's has caught up: what is due in a minute is due
+ * within two. Over processes this holds as far as db_time_reach says.
  */
 mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err);
 
-/** The same clock as an SQL expression, for a statement that reads something else, too; NULL:
- *  db_now needs no statement. */
+/** The clock as an SQL expression, for a statement that reads something else, too; NULL: db_now
+ *  needs no statement. What it gives is not the time yet: see db_time. */
 const char *db_clock_sql(const db_session *session);
+
+/** The time of db_now, from what db_clock_sql gave. @param sent_mono_ms mcp_clock_mono_ms before */
+int64_t db_time(const db_session *session, int64_t shown_ms, int64_t sent_mono_ms);
+
+/** It is this time, or later: another process has stored it. Nothing without `steady_time`. */
+void db_time_reach(const db_session *session, int64_t time_ms);
+
+/**
+ * For leases: those that ended before what this returns are over. It is `time_ms`, but for a minute
+ * after the clock was set forth it is less by that much, because a lease that was made before lasts
+ * as long as it would have. (Its holder renews it meanwhile.)
+ */
+int64_t db_time_lapsed(const db_session *session, int64_t time_ms);
+
+/** The steps of the clock that were seen; none without `steady_time`. */
+db_clock_step db_clock_steps(db *self);
 
 /**
  * What the functions of one transaction share (db/group.h): a pointer for them, NULL at first, and

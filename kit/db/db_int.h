@@ -9,6 +9,7 @@
 #include "db/db.h"
 #include "db/driver.h"
 #include "db/hub.h"
+#include "db/time/clock.h"
 #include "mcp/arena.h"
 #include "mcp/buf.h"
 #include "thread/thread.h"
@@ -40,6 +41,7 @@ struct db_session {
 struct db {
     db_target target;
     const db_driver *driver;
+    struct db_clock clock;
     struct db_hub hub; /* where the driver has no notifications of its own */
     bool hears_others; /* listens for commits of other processes by the driver's version() */
     int64_t version;   /* of the first session's holder; -1: not known */

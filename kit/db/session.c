@@ -463,8 +463,9 @@ mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err)
 
     if (st != MCP_OK)
         return st;
+    int64_t sent_ms = mcp_clock_mono_ms();
     if (!clock) {
-        *ms = mcp_clock_wall_ms();
+        *ms = db_time(session, mcp_clock_wall_ms(), sent_ms);
         return MCP_OK;
     }
     snprintf(sql, sizeof sql, "SELECT %s", clock);
@@ -472,9 +473,32 @@ mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err)
     if (st == MCP_OK)
         st = db_next(rows, &has_row, err);
     if (st == MCP_OK)
-        *ms = db_int_at(rows, 0);
+        *ms = db_time(session, db_int_at(rows, 0), sent_ms);
     db_rows_free(rows);
     return st;
+}
+
+int64_t db_time(const db_session *session, int64_t shown_ms, int64_t sent_mono_ms)
+{
+    return db_clock_time(&session->db->clock, shown_ms, sent_mono_ms);
+}
+
+void db_time_reach(const db_session *session, int64_t time_ms)
+{
+    db_clock_reach(&session->db->clock, time_ms);
+}
+
+int64_t db_time_lapsed(const db_session *session, int64_t time_ms)
+{
+    return db_clock_lapsed(&session->db->clock, time_ms);
+}
+
+db_clock_step db_clock_steps(db *self)
+{
+    pthread_mutex_lock(&self->clock.lock);
+    db_clock_step step = self->clock.step;
+    pthread_mutex_unlock(&self->clock.lock);
+    return step;
 }
 
 bool db_channel_is_good(const char *channel)

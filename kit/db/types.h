@@ -24,8 +24,15 @@ typedef struct db_options {
     bool read_only;    /* DB_WRITE is refused; a SQLite file must exist */
     bool relaxed;      /* SQLite: synchronous NORMAL, so a power cut may take the last commits */
     bool hears_others; /* SQLite: listeners receive NULL soon after another process has committed */
+    bool steady_time;  /* db_now never goes back: see there */
     mcp_log log;       /* lost connections, notices of the server */
 } db_options;
+
+/** A step of a clock: it was set, or this machine was suspended. */
+typedef struct db_clock_step {
+    uint64_t count; /* of steps since the database was opened */
+    int64_t by_ms;  /* the last one: forth, or less than 0: back */
+} db_clock_step;
 
 /** The mode of a session. */
 typedef enum db_mode {

@@ -81,7 +81,8 @@ mcp_status jobs_take(jobs_lease *out, size_t *count, size_t max, db_session *ses
     if (st == MCP_OK)
         st = db_now(session, &now_ms, err);
     int64_t until_ms = now_ms + holder->lease_ms;
-    db_value values[] = { db_int(now_ms), db_text(holder->owner), db_int(until_ms),
+    int64_t before_ms = which == JOBS_EXPIRED ? db_time_lapsed(session, now_ms) : now_ms;
+    db_value values[] = { db_int(before_ms), db_text(holder->owner), db_int(until_ms),
                           db_int((int64_t)max) };
     if (st == MCP_OK)
         st = db_query(&rows, session, take.sql, values, 4, err);

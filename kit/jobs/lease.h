@@ -31,7 +31,8 @@
  * is still its holder's.
  *
  * Times are of db_now. When that clock is set forward, leases end too soon; when it is set back,
- * those of dead processes end later. Fences hold in both cases.
+ * those of dead processes end later. Fences hold in both cases. With the steady time of db_options
+ * a lease lasts as long as it would have (db_time_lapsed), or twice as long.
  *
  * Indexes that these functions use (the condition in both is for either engine):
  *     CREATE INDEX a ON t (due) WHERE lease_owner IS NULL

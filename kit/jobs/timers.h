@@ -34,7 +34,7 @@
  * or is too slow, the lease ends and the timer fires again.
  *
  * Times are of db_now. A timer fires when that clock shows its time: later or sooner if the clock
- * is set meanwhile.
+ * is set meanwhile (with the steady time of db_options only sooner, or within twice the time).
  */
 #ifndef JOBS_TIMERS_H
 #define JOBS_TIMERS_H

@@ -75,6 +75,8 @@ static const config_file file = CONFIG_FILE(host_keys, CONFIG_PRIVATE);
       .help = "what the header typ of JWTs must be" },                                             \
     { .name = "compat-cancel", .key = "rbac.compat_cancel", .type = CLI_FLAG,                      \
       .help = "every role may cancel any run, as in the reference" },                              \
+    { .name = "compat-400", .key = "rest.compat_400", .type = CLI_FLAG,                            \
+      .help = "400 in place of 422 for machines, agents, policies and human tasks" },              \
     { .name = "compat-rate", .key = "rest.compat_rate", .type = CLI_FLAG,                          \
       .help = "the reference's limit: 600 requests a minute and workspace, burst 50" },            \
     { .name = "assisted-grace-ms", .key = "assisted_grace_ms", .type = CLI_INT, .argument = "N",   \

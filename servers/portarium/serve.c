@@ -111,6 +111,7 @@ static mcp_status fill(struct running *self, serve_setup *setup, mcp_error *err)
     app->log = setup->options.log;
     app->started_ms = mcp_clock_wall_ms();
     app->workspace = cli_string(line, "workspace");
+    app->compat_400 = cli_flag(line, "compat-400");
     app->arg_error = arg_error_of(cli_string(line, "arg-error"));
     setup->options.allow_write = !cli_flag(line, "read-only");
     setup->features.data = setup->options.data = setup->http.routes_data = app;

@@ -65,6 +65,32 @@ test(`PostgreSQL is away for ${AWAY_MS} ms, under load`, async (context) => {
     await load.finish(server, 'away');
 });
 
+test('PostgreSQL is lost at COMMIT: the answer says that the outcome is not known, and the key finds out', async (context) => {
+    const { db, plane } = await begin(context, postgres);
+    const server = await plane.start();
+    await plane.prepare(server);
+    db.sql('ALTER ROLE causeway SET synchronous_commit = on'); /* the trigger stays */
+    db.sql(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(50); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON runs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()`);
+    db.sql('CHECKPOINT');
+    const start = () => plane.ask(server, 'otto', 'POST', '/runs', { workflowId: 'wf-blind', parameters: { n: 1 } }, { 'Idempotency-Key': 'key-1' });
+    const lost = start();
+    await until(() => db.sql("SELECT 1 AS n FROM pg_stat_activity WHERE query LIKE '%COMMIT%' AND wait_event = 'PgSleep'").length > 0, 'the commit');
+    db.halt();
+    const { status, json, retryAfter } = await lost;
+    assert.equal(status, 503, JSON.stringify(json));
+    assert.equal(json.type, 'https://portarium.dev/problems/outcome-unknown');
+    assert.match(json.detail, /same Idempotency-Key/);
+    assert.equal(retryAfter, String(json.retryAfterSeconds));
+    db.resume();
+    db.sql('DROP TRIGGER slow ON runs');
+    const again = await until(async () => { const answer = await start(); return answer.status === 201 && answer.json; }, 'the same key to start it');
+    assert.equal((await start()).json.runId, again.runId);
+    assert.equal(Number(db.sql('SELECT COUNT(*) AS n FROM runs')[0].n), 1);
+    server.child.kill('SIGTERM');
+    assert.deepEqual(await server.gone, [0, null], server.log);
+});
+
 test(`another program has the file locked for ${AWAY_MS} ms, under load`, async (context) => {
     const { db, load, server } = await work(context, sqlite);
     const other = new DatabaseSync(db.file);

@@ -47,3 +47,13 @@ test('rest.compat_rate gives a workspace a burst of 50', async () => {
     await withPlane('', async (server) => assert.equal(await refusals(server, 150), 0));
     await withPlane('[rest]\ncompat_rate = true\n', async (server) => assert.ok(await refusals(server, 600) > 0));
 });
+
+test('rest.compat_400 answers what is wrong with an agent, and not with a run, with 400', async () => {
+    const refusals = async (server) => Promise.all(['agents', 'runs'].map(async (what) => {
+        const { status, json } = await server.ask('POST', `/v1/workspaces/ws-1/${what}`, { body: { agentId: 7, workflowId: 7 } });
+        assert.equal(json.type, 'https://portarium.dev/problems/validation-failed');
+        return status;
+    }));
+    await withPlane('', async (server) => assert.deepEqual(await refusals(server), [422, 422]));
+    await withPlane('[rest]\ncompat_400 = true\n', async (server) => assert.deepEqual(await refusals(server), [400, 422]));
+});

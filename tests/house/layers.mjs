@@ -70,7 +70,7 @@ const ROOMS = {
   "lib/mcp/transport": { rooms: CORE },
   "lib/mcp": { rooms: [...CORE, "lib/mcp/feature", "lib/mcp/method", "lib/mcp/transport"] },
   public: { rooms: ["lib/base", "lib/json", "lib/schema"], libraries: [] },
-  "kit/db": { libraries: ["sqlite", "libpq"] },
+  "kit/db": { rooms: ["kit/fault"], libraries: ["sqlite", "libpq"] },
   "kit/columns": { rooms: ["kit/guard", "kit/proc", "kit/flat", "kit/thread"], libraries: ["duckdb", "zstd", "snappy"] },
   "kit/flat": {},
   "kit/fault": {},

@@ -396,7 +396,7 @@ static mcp_status find_due(look *self, portarium_tx *tx, mcp_error *err)
 static mcp_status find_expired(look *self, portarium_tx *tx, mcp_error *err)
 {
     db_rows *rows = NULL;
-    db_value values[] = { db_int(tx->now_ms), db_int(LOOK_MAX) };
+    db_value values[] = { db_int(db_time_lapsed(tx->session, tx->now_ms)), db_int(LOOK_MAX) };
     mcp_status st = db_query(&rows, tx->session,
                              "SELECT workspace, run_id, id, fence FROM run_actions WHERE "
                              "lease_until < $1 ORDER BY lease_until LIMIT $2",

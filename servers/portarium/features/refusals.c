@@ -67,7 +67,7 @@ static bool is_retryable(int status)
 static const char *detail_of(const portarium_reply *reply, mcp_arena *arena)
 {
     const char *text = reply->detail;
-    if (reply->status >= 500 && reply->status != 501)
+    if (reply->status >= 500 && reply->status != 501 && !reply->is_unknown)
         return portarium_client_failed;
     for (size_t i = 0; i < reply->fields.count && i < FIELDS_SHOWN; i++) {
         const portarium_field *field = &reply->fields.items[i];
@@ -80,12 +80,12 @@ static const char *detail_of(const portarium_reply *reply, mcp_arena *arena)
 static void write_record(mcp_json_writer *out, const portarium_reply *reply, const char *detail,
                          const char *correlation_id)
 {
-    mcp_write_member_string(out, "error", portarium_problem_slug(reply->status));
+    mcp_write_member_string(out, "error", portarium_problem_slug(reply));
     mcp_write_member_int(out, "status", reply->status);
-    mcp_write_member_string(out, "title", portarium_problem_title(reply->status));
+    mcp_write_member_string(out, "title", portarium_problem_title(reply));
     mcp_write_member_string(out, "detail", detail);
     mcp_write_member_string(out, "correlationId", correlation_id);
-    mcp_write_member_bool(out, "retryable", is_retryable(reply->status));
+    mcp_write_member_bool(out, "retryable", !reply->is_unknown && is_retryable(reply->status));
 }
 
 mcp_status portarium_answer_failure(mcp_call *call, const portarium_reply *reply,

@@ -41,6 +41,7 @@ typedef struct portarium_app {
     portarium_exposures *exposures;   /* NULL: the plane is remote */
     const char *const *allowed_tools; /* ended by NULL; NULL: all */
     portarium_arg_error arg_error;
+    bool compat_400;       /* rest.compat_400: the reference's mix of 400 and 422 */
     const char *workspace; /* whose exposure of tools a local client sees in lists */
     portarium_dev dev;
     mcp_log log;

@@ -233,7 +233,7 @@ static mcp_status refuse_as(passing *self, const char *error, const char *detail
 /* The plane does not answer, or refuses by itself. */
 static mcp_status refuse_reply(passing *self, const portarium_reply *reply)
 {
-    return refuse(self, &(refusal){ .error = portarium_problem_slug(reply->status),
+    return refuse(self, &(refusal){ .error = portarium_problem_slug(reply),
                                     .detail = reply->status < 500 && reply->detail
                                                   ? reply->detail
                                                   : portarium_client_failed,

@@ -153,11 +153,27 @@ typedef struct asked {
     portarium_waiting waiting;
 } asked;
 
+/* What the reference answers with 400 where it is 422 elsewhere. */
+static bool is_mixed(const mcp_call *call)
+{
+    static const char *const rooms[] = { "/machines", "/agents", "/policies", "/human-tasks" };
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+        if (strstr(mcp_call_route(call)->path, rooms[i]))
+            return true;
+    }
+    return false;
+}
+
 static mcp_status answer(mcp_call *call, const portarium_request *request,
                          const portarium_reply *reply, void *data)
 {
-    (void)data;
-    return portarium_rest_answer(call, reply, request->correlation_id);
+    const portarium_app *app = data;
+    portarium_reply mixed = *reply;
+    if (app->compat_400 && reply->status == 422 && is_mixed(call)) {
+        mixed.status = 400;
+        mixed.type_status = 422;
+    }
+    return portarium_rest_answer(call, &mixed, request->correlation_id);
 }
 
 /* The argument `wait`: seconds. @return false: it is none; that has been put into the reply */

@@ -65,6 +65,8 @@ typedef struct portarium_reply {
     const char *detail;      /* of a refusal: 400 and above */
     portarium_fields fields; /* what is wrong with the body: 422 */
     int64_t retry_after_s;
+    int type_status; /* whose type of problem it has; 0: that of `status` */
+    bool is_unknown; /* 503: whether it was done is not known */
     /* For operations that may wait (PORTARIUM_WAITS): */
     bool may_change;   /* the answer is not final */
     const char *state; /* of what is waited for, as a text: what they wait to differ */

@@ -131,6 +131,12 @@ static int http_of(mcp_status status)
     }
 }
 
+/* The connection broke while the command was committed (db_commit), and repeating it by its key is
+ * what finds out. */
+static const char unknown_text[] =
+    "The database was lost while this was stored: whether it was done is not known. Repeat the "
+    "request with the same Idempotency-Key; without one, look before you repeat it.";
+
 /* The answer to an operation that failed, unless it has refused by itself. */
 static void fail(task *self, mcp_arena *arena, mcp_status status, const mcp_error *err)
 {
@@ -141,7 +147,12 @@ static void fail(task *self, mcp_arena *arena, mcp_status status, const mcp_erro
     reset(reply, arena);
     reply->fields = fields;
     reply->status = http_of(status);
-    reply->detail = reply->status < 500 || reply->status == 501
+    if (status == MCP_E_IO && (self->operation->flags & PORTARIUM_COMMAND)) {
+        reply->status = 503;
+        reply->is_unknown = true;
+    }
+    reply->detail = reply->is_unknown ? unknown_text
+                    : reply->status < 500 || reply->status == 501
                         ? mcp_arena_strdup(arena, err->message)
                         : "The control plane could not complete the request.";
     if (reply->status == 503)
@@ -290,6 +301,25 @@ static mcp_status read_key(keys_pair **out, const char *path, mcp_error *err)
     return st == MCP_E_NOT_FOUND ? keys_pair_create(out, path, err) : st;
 }
 
+/* What has happened is past, whatever the clock shows. */
+static mcp_status reach_time(portarium_tx *tx, void *data, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    (void)data;
+    mcp_status st = db_query(&rows, tx->session, "SELECT MAX(evidence_at) FROM heads", NULL, 0,
+                             err);
+    if (portarium_next(rows, &st, err) && !db_null_at(rows, 0))
+        db_time_reach(tx->session, db_int_at(rows, 0));
+    db_rows_free(rows);
+    return st;
+}
+
+static mcp_status find_time(portarium_plane *self, mcp_error *err)
+{
+    const portarium_tx as = { .workspace = NULL };
+    return portarium_view(self->committer, &as, reach_time, NULL, err);
+}
+
 static mcp_status start(portarium_plane *self, const portarium_plane_options *options,
                         mcp_error *err)
 {
@@ -308,6 +338,8 @@ static mcp_status start(portarium_plane *self, const portarium_plane_options *op
     if (st == MCP_OK)
         st = portarium_committer_new(&self->committer, self->database, &self->settings, on_commit,
                                      self, err);
+    if (st == MCP_OK)
+        st = find_time(self, err);
     bool is_alive = !options->read_only && !options->has_no_engine;
     self->settings.has_engine = is_alive;
     if (st == MCP_OK && is_alive && options->webhooks.egress_count > 0)
@@ -318,7 +350,8 @@ static mcp_status start(portarium_plane *self, const portarium_plane_options *op
     if (st == MCP_OK && is_alive)
         st = portarium_pulses_new(&self->settings.pulses, self->committer, &self->settings, err);
     if (st == MCP_OK && is_alive)
-        st = portarium_upkeep_new(&self->upkeep, self->committer, &self->settings, err);
+        st = portarium_upkeep_new(&self->upkeep, self->database, self->committer, &self->settings,
+                                  err);
     if (st == MCP_OK && is_alive)
         st = portarium_engine_new(&self->engine, self->database, self->committer, &self->settings,
                                   &options->engine, err);
@@ -355,6 +388,7 @@ mcp_status portarium_plane_open(portarium_plane **out, const portarium_plane_opt
 {
     const db_options how = { .read_only = options->read_only,
                              .hears_others = true,
+                             .steady_time = true,
                              .log = options->database_log };
     portarium_plane *self = calloc(1, sizeof *self);
     if (!self)

@@ -87,8 +87,8 @@ const char *portarium_etag(mcp_arena *arena, const char *text, size_t length);
 bool portarium_etag_matches(const char *list, const char *etag, bool strong);
 
 /** The last part of the `type` of a problem with that status ("not-found"), and its title. */
-const char *portarium_problem_slug(int status);
-const char *portarium_problem_title(int status);
+const char *portarium_problem_slug(const portarium_reply *reply);
+const char *portarium_problem_title(const portarium_reply *reply);
 
 /** The text of a problem document (RFC 9457) for a reply of 400 or above. @param path of the
  *  request; NULL: none */

@@ -158,8 +158,11 @@ static const struct {
     { 503, "service-unavailable", "Service Unavailable" },
 };
 
-static size_t problem_of(int status)
+static const char unknown_slug[] = "outcome-unknown", unknown_title[] = "Outcome Unknown";
+
+static size_t problem_of(const portarium_reply *reply)
 {
+    int status = reply->type_status > 0 ? reply->type_status : reply->status;
     size_t count = sizeof problems / sizeof problems[0];
     for (size_t i = 0; i < count; i++) {
         if (problems[i].status == status)
@@ -168,14 +171,14 @@ static size_t problem_of(int status)
     return status < 500 ? 0 : 12; /* Bad Request, Internal Server Error */
 }
 
-const char *portarium_problem_slug(int status)
+const char *portarium_problem_slug(const portarium_reply *reply)
 {
-    return problems[problem_of(status)].slug;
+    return reply->is_unknown ? unknown_slug : problems[problem_of(reply)].slug;
 }
 
-const char *portarium_problem_title(int status)
+const char *portarium_problem_title(const portarium_reply *reply)
 {
-    return problems[problem_of(status)].title;
+    return reply->is_unknown ? unknown_title : problems[problem_of(reply)].title;
 }
 
 mcp_status portarium_problem(mcp_buf *out, const portarium_reply *reply, const char *path)
@@ -183,11 +186,10 @@ mcp_status portarium_problem(mcp_buf *out, const portarium_reply *reply, const c
     char type[96];
     mcp_json_writer json;
     mcp_json_writer_init(&json, out);
-    snprintf(type, sizeof type, "https://portarium.dev/problems/%s",
-             portarium_problem_slug(reply->status));
+    snprintf(type, sizeof type, "https://portarium.dev/problems/%s", portarium_problem_slug(reply));
     mcp_write_object(&json);
     mcp_write_member_string(&json, "type", type);
-    mcp_write_member_string(&json, "title", portarium_problem_title(reply->status));
+    mcp_write_member_string(&json, "title", portarium_problem_title(reply));
     mcp_write_member_int(&json, "status", reply->status);
     if (reply->detail)
         mcp_write_member_string(&json, "detail", reply->detail);

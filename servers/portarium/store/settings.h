@@ -14,7 +14,6 @@ typedef struct portarium_settings {
     const char *instance;      /* id of this process, the owner of its leases */
     const char *environment;   /* "dev", "test", "staging" or "prod" */
     bool compat_cancel;        /* rbac.compat_cancel: every role may cancel a run */
-    bool compat_400;           /* rest.compat_400: the reference's mix of 400 and 422 */
     int64_t idempotency_ms;    /* how long answers to keys are kept; 0: 24 h */
     int64_t assisted_grace_ms; /* the wait before an Assisted action; 0: none */
     int64_t flush_ms;          /* heartbeats are stored as often; 0: 5,000 */

@@ -49,7 +49,8 @@ static mcp_status read_head(portarium_held *out, bool *found, const portarium_tx
                                   .is_frozen = db_int_at(rows, 4) != 0,
                                   .pending = db_int_at(rows, 5) };
         snprintf(head->evidence_hash, sizeof head->evidence_hash, "%s", hash ? hash : "");
-        out->clock_ms = db_int_at(rows, 6);
+        db_time_reach(tx->session, head->evidence_at);
+        out->clock_ms = clock ? db_time(tx->session, db_int_at(rows, 6), out->sent_mono_ms) : 0;
         out->read_mono_ms = mcp_clock_mono_ms();
     }
     db_rows_free(rows);

@@ -40,7 +40,8 @@ const WORKFLOWS = [
         action(2, 'control:noop', { input: '${actions.a1.output}' }),
     ]),
     workflow('wf-manual', [action(1, 'control:noop', { executionTierOverride: 'ManualOnly', timeoutMs: 50 }), once_(2)]),
-    workflow('wf-cancel', [action(1, 'control:wait', { input: { durationMs: 86_400_000 } })]),
+    /* Longer than any test: those that are not cancelled do not end while the end is looked at. */
+    workflow('wf-cancel', [action(1, 'control:wait', { input: { durationMs: 30 * 86_400_000 } })]),
 ];
 
 /** An adapter; `idempotent` in its binding is a promise to know keys again. */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "service/trail/checkpoints.h"
@@ -12,7 +13,14 @@
 #include "store/journal.h"
 #include "thread/thread.h"
 
-enum { LOOK_MS = 5000, ARENA_MAX = 64 << 20, FOUND_MAX = 200, DISPOSED_MAX = 500 };
+enum {
+    LOOK_MS = 1000,
+    TURNS = 5,
+    RARE_TURNS = 600,
+    ARENA_MAX = 64 << 20,
+    FOUND_MAX = 200,
+    DISPOSED_MAX = 500
+};
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 #define EVENTS_MS (7 * DAY_MS)
@@ -30,6 +38,8 @@ struct portarium_upkeep {
     portarium_committer *committer;
     const portarium_settings *settings;
     portarium_actor actor;
+    db *database;
+    uint64_t steps;       /* of the database's clock, that are in the evidence */
     pthread_mutex_t lock; /* of the worker */
     thread_worker worker;
 };
@@ -139,6 +149,74 @@ static mcp_status expire(portarium_tx *tx, void *data, mcp_error *err)
     return st == MCP_OK ? portarium_idempotency_expire(tx, err) : st;
 }
 
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+/* A step of the clock, and the workspaces that come after the last one that has it. */
+typedef struct step_note {
+    found found; /* first: what `serve` fills */
+    db_clock_step step;
+    char last[PORTARIUM_ID_MAX + 1];
+} step_note;
+
+static mcp_status find_workspaces(portarium_tx *tx, void *data, mcp_error *err)
+{
+    step_note *note = data;
+    db_value values[] = { db_text(note->last) };
+    note->found.count = 0;
+    return collect(&note->found, tx,
+                   "SELECT workspace FROM heads WHERE workspace > $1 ORDER BY workspace LIMIT 200",
+                   values, 1, err);
+}
+
+static mcp_status note_step(portarium_tx *tx, void *data, mcp_error *err)
+{
+    const step_note *note = data;
+    int64_t by_s = note->step.by_ms / 1000;
+    const portarium_evidence entry = {
+        .category = "System",
+        .summary = mcp_arena_printf(tx->arena,
+                                    by_s > 0
+                                        ? "The database's clock went forth by %" PRId64
+                                          " s: what is due by it ends now"
+                                        : "The database's clock went back by %" PRId64
+                                          " s: time continues half as fast until it has caught up",
+                                    by_s > 0 ? by_s : -by_s),
+        .by = PORTARIUM_BY_SYSTEM,
+    };
+    return portarium_evidence_add(tx, &entry, err);
+}
+
+/* A step is in the evidence of every workspace: what ended too soon by it has its reason there. */
+static void note_steps(portarium_upkeep *self)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    step_note note = { .step = db_clock_steps(self->database) };
+    mcp_arena *arena = note.step.count > self->steps ? mcp_arena_new(ARENA_MAX) : NULL;
+    const portarium_tx as = { .arena = arena, .actor = &self->actor };
+    mcp_status st = MCP_OK;
+    if (!arena)
+        return;
+    mcp_log_write(&self->settings->log, MCP_LOG_WARNING,
+                  "the database's clock went %s by %" PRId64 " s",
+                  note.step.by_ms > 0 ? "forth" : "back",
+                  (note.step.by_ms > 0 ? note.step.by_ms : -note.step.by_ms) / 1000);
+    do {
+        st = portarium_view(self->committer, &as, find_workspaces, &note, &err);
+        for (size_t i = 0; i < note.found.count && st == MCP_OK; i++) {
+            portarium_tx in = as;
+            in.workspace = note.found.items[i];
+            in.correlation_id = "upkeep";
+            st = portarium_commit(self->committer, &in, note_step, &note, &err);
+            snprintf(note.last, sizeof note.last, "%s", note.found.items[i]);
+        }
+    } while (st == MCP_OK && note.found.count == FOUND_MAX);
+    if (st == MCP_OK)
+        self->steps = note.step.count;
+    else
+        mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "upkeep: %s", err.message);
+    mcp_arena_free(arena);
+}
+
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /* Run work in a transaction. @param workspace NULL: in none */
@@ -180,9 +258,10 @@ static void run(void *data)
         if (thread_worker_wait(&self->worker, LOOK_MS))
             continue;
         pthread_mutex_unlock(&self->lock);
-        if (self->settings->evidence_key)
+        note_steps(self);
+        if (self->settings->evidence_key && turn % TURNS == 0)
             serve(self, find_uncovered, make_checkpoint);
-        if (turn++ % 120 == 0) {
+        if (turn++ % RARE_TURNS == 0) {
             mcp_arena *arena = mcp_arena_new(ARENA_MAX);
             serve(self, find_expired, dispose_now);
             if (arena)
@@ -194,13 +273,15 @@ static void run(void *data)
     pthread_mutex_unlock(&self->lock);
 }
 
-mcp_status portarium_upkeep_new(portarium_upkeep **out, portarium_committer *committer,
-                                const portarium_settings *settings, mcp_error *err)
+mcp_status portarium_upkeep_new(portarium_upkeep **out, db *database,
+                                portarium_committer *committer, const portarium_settings *settings,
+                                mcp_error *err)
 {
     portarium_upkeep *self = calloc(1, sizeof *self);
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the upkeep");
-    *self = (portarium_upkeep){ .committer = committer,
+    *self = (portarium_upkeep){ .database = database,
+                                .committer = committer,
                                 .settings = settings,
                                 .actor = { .subject = "system:upkeep" } };
     pthread_mutex_init(&self->lock, NULL);

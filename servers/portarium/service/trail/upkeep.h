@@ -14,8 +14,9 @@
 typedef struct portarium_upkeep portarium_upkeep;
 
 /** Start its thread. @param out yours, end it with portarium_upkeep_free */
-mcp_status portarium_upkeep_new(portarium_upkeep **out, portarium_committer *committer,
-                                const portarium_settings *settings, mcp_error *err);
+mcp_status portarium_upkeep_new(portarium_upkeep **out, db *database,
+                                portarium_committer *committer, const portarium_settings *settings,
+                                mcp_error *err);
 
 /** NULL is fine. */
 void portarium_upkeep_free(portarium_upkeep *self);

@@ -1,0 +1,39 @@
+/*
+ * clock.h - the time of a database that is steady (db_options): what its clock shows becomes a time
+ * that never goes back.
+ */
+#ifndef DB_CLOCK_H
+#define DB_CLOCK_H
+
+#include <pthread.h>
+
+#include "db/types.h"
+
+/* Any thread. The lock guards the rest. */
+struct db_clock {
+    pthread_mutex_t lock;
+    bool is_steady;
+    int64_t time_ms;               /* the last time; 0: none yet */
+    int64_t shown_ms;              /* what the clock showed then */
+    int64_t sent_ms, read_ms;      /* on the monotonic clock: before that, and after */
+    bool is_ahead;                 /* of the clock, which was set back: half as fast since */
+    int64_t ahead_ms, ahead_since; /* the time then, and when on the monotonic clock */
+    int64_t forth_ms, forth_since; /* steps forth of late, and the last one's monotonic time */
+    db_clock_step step;
+};
+
+/* It is not steady: set that before it is read. */
+void db_clock_init(struct db_clock *self);
+
+void db_clock_clear(struct db_clock *self);
+
+/* @param shown_ms what the clock has shown. @param sent_ms before that, on the monotonic clock */
+int64_t db_clock_time(struct db_clock *self, int64_t shown_ms, int64_t sent_ms);
+
+/* Not before this time from now on. */
+void db_clock_reach(struct db_clock *self, int64_t time_ms);
+
+/* Leases that ended before this time have ended. */
+int64_t db_clock_lapsed(struct db_clock *self, int64_t time_ms);
+
+#endif
