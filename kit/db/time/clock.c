@@ -105,7 +105,8 @@ int64_t db_clock_time(struct db_clock *self, int64_t shown_ms, int64_t sent_ms)
 void db_clock_reach(struct db_clock *self, int64_t time_ms)
 {
     pthread_mutex_lock(&self->lock);
-    int64_t ahead_ms = time_ms - self->time_ms;
+    int64_t since_ms = self->read_ms != 0 ? mcp_clock_mono_ms() - self->read_ms : 0;
+    int64_t ahead_ms = time_ms - (self->time_ms + since_ms);
     if (self->is_steady && ahead_ms > NEAR_MS) {
         if (self->read_ms != 0 && ahead_ms > STEP_MS)
             count_step(self, -ahead_ms, self->read_ms);
