@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { DATABASES, folder, kill, until } from './universe.mjs';
+import { DATABASES, folder, kill, sqlite, until } from './universe.mjs';
 import { Load, begin } from './support/portarium-load.mjs';
 
 const DAY_S = 86_400;
@@ -40,6 +40,18 @@ function steps(plane) {
 /** Whether `seconds` is that step, as far as a loaded machine measures it. */
 const isAbout = (seconds, step) => Math.abs(seconds - step) <= 60;
 
+/** A plane at work, with a clock of its own: { set, plane, load, server }. */
+async function work(context, makeDatabase) {
+    const set = clock(context);
+    const { plane } = await begin(context, makeDatabase);
+    const self = { set, plane, server: await plane.start() };
+    await plane.prepare(self.server);
+    self.load = new Load(plane, () => self.server);
+    self.load.begin();
+    await self.load.more();
+    return self;
+}
+
 /** A run that ends by its timer, which would wait for the clock. */
 async function waitsAndEnds(load, server, what) {
     const n = ++load.number;
@@ -62,13 +74,7 @@ async function finish(load, server, what) {
 
 for (const makeDatabase of DATABASES) {
     test(`the clock is set a day forth and back under load, on ${makeDatabase.name}`, async (context) => {
-        const set = clock(context);
-        const { plane } = await begin(context, makeDatabase);
-        const server = await plane.start();
-        await plane.prepare(server);
-        const load = new Load(plane, () => server);
-        load.begin();
-        await load.more();
+        const { set, plane, load, server } = await work(context, makeDatabase);
         const seen = [];
         for (const at of [DAY_S, 0, -DAY_S, 0]) {
             const by = at - (seen.at(-1)?.at ?? 0);
@@ -82,22 +88,17 @@ for (const makeDatabase of DATABASES) {
     });
 
     test(`the clock is set a day back while the plane is down, on ${makeDatabase.name}`, async (context) => {
-        const set = clock(context);
-        const { plane } = await begin(context, makeDatabase);
-        let server = await plane.start();
-        await plane.prepare(server);
-        const load = new Load(plane, () => server);
-        load.begin();
-        await load.more();
-        await kill(server); /* its leases, and timers that are due, are of the time before */
+        const self = await work(context, makeDatabase);
+        const { set, plane, load } = self;
+        await kill(self.server); /* its leases, and timers that are due, are of the time before */
         await load.end();
         set(-DAY_S);
-        server = await plane.start();
+        self.server = await plane.start();
         load.begin();
         await load.more();
-        await waitsAndEnds(load, server, 'a run');
+        await waitsAndEnds(load, self.server, 'a run');
         await until(() => steps(plane).some((step) => isAbout(step, -DAY_S)), 'the evidence of it');
-        await finish(load, server, `clock back on ${plane.db.name}`);
+        await finish(load, self.server, `clock back on ${plane.db.name}`);
     });
 
     test(`an approval expires once, by a time that does not go back, on ${makeDatabase.name}`, async (context) => {
@@ -121,3 +122,18 @@ for (const makeDatabase of DATABASES) {
         assert.deepEqual(await server.gone, [0, null], server.log);
     });
 }
+
+test('a step is in the evidence of each of 450 workspaces, once', async (context) => {
+    const set = clock(context);
+    const { db, plane } = await begin(context, sqlite);
+    const server = await plane.start();
+    db.sql(`INSERT INTO heads (workspace, evidence_seq, evidence_at, event_seq, frozen)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 450) SELECT 'w-' || i, 0, 0, 0, 0 FROM n`);
+    set(DAY_S);
+    const noted = () => db.sql("SELECT workspace, COUNT(*) AS n FROM evidence WHERE workspace LIKE 'w-%' GROUP BY workspace");
+    await until(() => noted().length === 450, 'the evidence');
+    await new Promise((resolve) => { setTimeout(resolve, 2500); }); /* two more turns */
+    assert.deepEqual(noted().filter(({ n }) => Number(n) !== 1), []);
+    server.child.kill('SIGTERM');
+    assert.deepEqual(await server.gone, [0, null], server.log);
+});

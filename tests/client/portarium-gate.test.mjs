@@ -81,6 +81,14 @@ memory_mb = 0
         return waiting[0];
     };
     self.admin = admin;
+    /* What a failed test left open would keep the process of the tests. */
+    self.opened = [];
+    const close = self.close;
+    self.close = async () => {
+        for (const one of self.opened)
+            await one.close();
+        await close();
+    };
     return self;
 }
 
@@ -91,6 +99,7 @@ async function gate(self, where, ...args) {
         command: program, args: ['gate', '--workspace', 'ws-1', '--config', self.config, '--upstream', 'notes', ...to, ...args], stderr: 'pipe',
         env: { ...process.env, PORTARIUM_TOKEN: self.agent },
     });
+    self.opened.push(client);
     client.log = '';
     transport.stderr.on('data', (text) => { client.log += text; });
     client.changes = 0;
@@ -103,7 +112,7 @@ async function gate(self, where, ...args) {
 
 /* A line to the plane that can be cut, and that breaks instead of passing the answer of a request
  * that `loses` matches. */
-async function switched(base) {
+async function switched({ base, opened }) {
     const self = { refused: 0, lost: 0, is_cut: false, loses: null, sockets: new Set() };
     const server = net.createServer((socket) => {
         if (self.is_cut) {
@@ -138,6 +147,7 @@ async function switched(base) {
     self.cut = () => { self.is_cut = true; self.sockets.forEach((socket) => socket.destroy()); };
     self.mend = () => { self.is_cut = false; };
     self.close = () => { self.cut(); server.close(); };
+    opened.push(self);
     return self;
 }
 
@@ -406,7 +416,7 @@ describe('a gate of its own', () => {
     });
 
     test('the end of a call is reported when the plane answers again', async () => {
-        const line = await switched(self.base);
+        const line = await switched(self);
         const client = await gate({ ...self, base: line.base }, 'remote');
         const waiting = call(client, 'write_slow', { text: 'cut' });
         const { approvalId } = await self.decideNext();
@@ -422,7 +432,7 @@ describe('a gate of its own', () => {
     });
 
     test('an answer to the claim that is lost is asked for again, and the call performed once', async () => {
-        const line = await switched(self.base);
+        const line = await switched(self);
         const client = await gate({ ...self, base: line.base }, 'remote');
         const before = self.count('write_note');
         line.loses = /^POST \S+\/execute HTTP/;
@@ -446,7 +456,7 @@ describe('a gate of its own', () => {
     };
 
     test('a claim whose answer never comes performs nothing; a person releases it', async () => {
-        const line = await switched(self.base);
+        const line = await switched(self);
         const client = await gate({ ...self, base: line.base }, 'remote', '--wait', '2');
         const before = self.count('write_slow'), given = { text: 'unclaimed' };
         line.loses = /^POST \S+\/execute HTTP/;
@@ -468,7 +478,7 @@ describe('a gate of its own', () => {
     });
 
     test('a plane that is away for longer than the report leaves an approval for a person; the call is not repeated', async () => {
-        const line = await switched(self.base);
+        const line = await switched(self);
         const client = await gate({ ...self, base: line.base }, 'remote', '--wait', '2');
         const before = self.count('write_slow'), given = { text: 'away' };
         fs.rmSync(`${self.effects}.go`, { force: true });

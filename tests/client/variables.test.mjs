@@ -65,5 +65,6 @@ test('CASPARIAN_ALLOW_PATH is a directory that the client may name', () => {
 test('CASPARIAN_MCP_PROFILE=readonly refuses what changes', () => {
     const request = (profile) => JSON.stringify(call((home) => ({ CASPARIAN_ALLOW_PATH: home, CASPARIAN_MCP_PROFILE: profile }), 'casparian_run_request',
         (home) => ({ plugin_ref: 'none', input_dir: home })));
-    assert.notEqual(request('readonly'), request('default'));
+    assert.match(request('readonly'), /there is no tool casparian_run_request/);
+    assert.match(request('default'), /There is no plugin none/);
 });
