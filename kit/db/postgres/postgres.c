@@ -27,7 +27,7 @@
 #include "mcp/alloc.h"
 
 enum { VALUES_ROOM_MAX = 1 << 30, VALUES_ROOM_KEPT = 1 << 20, SCRIPT_MAX = 32 << 20 };
-enum { PLANS_FIRST = 64 };
+enum { PLANS_FIRST = 64, LOOKS_MAX = 8 };
 
 /* The advisory lock of migrations: "causeway" read as a number. */
 #define SCHEMA_LOCK "7161077512438538617"
@@ -241,8 +241,8 @@ static void close_link(db_link *link)
     free(self);
 }
 
-/* The server stops working for a client that is gone (14 and later). Waits for locks are limited.
- */
+/* Waits for locks are limited. From PostgreSQL 14 on the server stops working for a client that is
+ * gone. */
 static mcp_status configure(pg_link *self, mcp_error *err)
 {
     char sql[256];
@@ -463,25 +463,30 @@ static mcp_status leave_reading(pg_link *self, const char *verb, mcp_error *err)
     return st;
 }
 
-/* Read the answer to the end of the transaction before. If that has failed, the link is lost or
- * there was nothing to lose. */
+/* Read the answer to the end of the transaction before. A failure means nothing, unless the link is
+ * lost. */
 static mcp_status arrive(pg_link *self, mcp_error *err)
 {
+    mcp_error cause = MCP_ERROR_INIT;
+
     if (!self->is_left)
         return MCP_OK;
     self->is_left = false;
-    mcp_status st = read_all_owed(self, err);
+    mcp_status st = read_all_owed(self, &cause);
     if (!self->base.is_lost)
-        st = end_pipe(self, err);
+        return end_pipe(self, err);
+    if (err)
+        *err = cause;
     return st;
 }
 
-/* Whether the server has closed the connection while it was idle; without a round trip. */
+/* Whether the server has closed the connection while it was idle; without a round trip. It may have
+ * said why before. */
 static mcp_status look_for_end(pg_link *self, mcp_error *err)
 {
     struct pollfd socket = { .fd = pg_lib.PQsocket(self->conn), .events = POLLIN };
 
-    while (poll(&socket, 1, 0) > 0) {
+    for (int i = 0; i < LOOKS_MAX && poll(&socket, 1, 0) > 0; i++) {
         if (!pg_lib.PQconsumeInput(self->conn))
             return pg_lose(self, err);
     }

@@ -221,9 +221,10 @@ static void add_header(sending *self, const char *name, const char *value)
         self->headers[self->request.header_count++] = (fetch_header){ name, value };
 }
 
-static bool may_repeat(const sending *self, const char *key)
+/* A POST that only reads carries more than a query may. */
+static bool may_repeat(const portarium_operation *operation, const char *key)
 {
-    return is_get(self->operation) || key;
+    return is_get(operation) || operation->permission == PORTARIUM_MAY_READ || key;
 }
 
 static bool is_worth_repeating(mcp_status st, int status)
@@ -274,7 +275,7 @@ static void try_all(sending *self, const portarium_request *request, const char 
         if (self->call->cause)
             *self->call->cause = st == MCP_OK ? (mcp_error)MCP_ERROR_INIT : err;
         bool again = i + 1 < TRIES && is_worth_repeating(st, result.status) &&
-                     may_repeat(self, key);
+                     may_repeat(self->operation, key);
         fetch_result_clear(&result);
         if (!again || !pause_for(self->call, asked_ms >= 0 ? asked_ms : pause_ms))
             return;
@@ -318,7 +319,7 @@ static void send_remote(void *data, const portarium_operation *operation,
                                         .body = request->body ? body.data : NULL,
                                         .body_length = body.length,
                                         .body_max_bytes = ANSWER_MAX,
-                                        .may_repeat = is_get(operation) || key,
+                                        .may_repeat = may_repeat(operation, key),
                                         .should_stop = call->should_stop,
                                         .data = call->stop_data };
         add_header(&self, "Authorization", remote->authorization);

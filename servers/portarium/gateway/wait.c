@@ -34,14 +34,18 @@ static const char *key_of(const portarium_waiting *self)
     const portarium_operation *operation = self->operation;
     mcp_arena *arena = mcp_call_arena(self->call);
     const char *last = strrchr(operation->path, '/') + 1;
-    const char *id = "*", *name = mcp_arena_strndup(arena, last + 1, strlen(last) - 2);
+    const char *id = "*";
     char *kind = mcp_arena_strdup(arena, operation->answer);
-    if (!kind || !name)
+    if (!kind)
         return NULL;
     for (char *at = kind; *at; at++)
         *at = (char)tolower((unsigned char)*at);
-    if (*last == '{')
-        id = portarium_argument(self->request, name);
+    if (*last == '{') {
+        const char *name = mcp_arena_strndup(arena, last + 1, strlen(last) - 2); /* no braces */
+        id = name ? portarium_argument(self->request, name) : NULL;
+    }
+    if (!id)
+        return NULL;
     return mcp_arena_printf(arena, "%s/%s/%s", self->request->workspace, kind, id);
 }
 

@@ -39,8 +39,10 @@ struct portarium_upkeep {
     const portarium_settings *settings;
     portarium_actor actor;
     db *database;
-    uint64_t steps;       /* of the database's clock, that are in the evidence */
-    pthread_mutex_t lock; /* of the worker */
+    db_clock_step step;               /* of the database's clock: the last one that was noted */
+    char noted[PORTARIUM_ID_MAX + 1]; /* the last workspace whose evidence has it; "": none */
+    bool is_noting;                   /* there are more workspaces */
+    pthread_mutex_t lock;             /* of the worker */
     thread_worker worker;
 };
 
@@ -151,27 +153,26 @@ static mcp_status expire(portarium_tx *tx, void *data, mcp_error *err)
 
 /* ---- the clock ------------------------------------------------------------------------------- */
 
-/* A step of the clock, and the workspaces that come after the last one that has it. */
-typedef struct step_note {
-    found found; /* first: what `serve` fills */
-    db_clock_step step;
-    char last[PORTARIUM_ID_MAX + 1];
-} step_note;
+/* Workspaces that come after that of the id. */
+typedef struct later {
+    found found;
+    const char *after;
+} later;
 
-static mcp_status find_workspaces(portarium_tx *tx, void *data, mcp_error *err)
+static mcp_status find_later(portarium_tx *tx, void *data, mcp_error *err)
 {
-    step_note *note = data;
-    db_value values[] = { db_text(note->last) };
-    note->found.count = 0;
-    return collect(&note->found, tx,
-                   "SELECT workspace FROM heads WHERE workspace > $1 ORDER BY workspace LIMIT 200",
-                   values, 1, err);
+    later *self = data;
+    db_value values[] = { db_text(self->after), db_int(FOUND_MAX) };
+    self->found.count = 0;
+    return collect(&self->found, tx,
+                   "SELECT workspace FROM heads WHERE workspace > $1 ORDER BY workspace LIMIT $2",
+                   values, 2, err);
 }
 
 static mcp_status note_step(portarium_tx *tx, void *data, mcp_error *err)
 {
-    const step_note *note = data;
-    int64_t by_s = note->step.by_ms / 1000;
+    const db_clock_step *step = data;
+    int64_t by_s = step->by_ms / 1000;
     const portarium_evidence entry = {
         .category = "System",
         .summary = mcp_arena_printf(tx->arena,
@@ -186,35 +187,56 @@ static mcp_status note_step(portarium_tx *tx, void *data, mcp_error *err)
     return portarium_evidence_add(tx, &entry, err);
 }
 
-/* A step is in the evidence of every workspace: what ended too soon by it has its reason there. */
+/* In the next workspaces. One that is gone meanwhile needs no evidence. */
+static mcp_status note_in_some(portarium_upkeep *self, mcp_arena *arena, mcp_error *err)
+{
+    later *next = mcp_arena_alloc(arena, sizeof *next);
+    portarium_tx as = { .arena = arena, .actor = &self->actor, .correlation_id = "upkeep" };
+    if (!next)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the workspaces");
+    next->after = self->noted;
+    mcp_status st = portarium_view(self->committer, &as, find_later, next, err);
+    if (st != MCP_OK)
+        return st;
+    for (size_t i = 0; i < next->found.count; i++) {
+        as.workspace = next->found.items[i];
+        st = portarium_commit(self->committer, &as, note_step, &self->step, err);
+        if (st != MCP_OK && st != MCP_E_NOT_FOUND)
+            return st;
+        snprintf(self->noted, sizeof self->noted, "%s", as.workspace);
+    }
+    self->is_noting = next->found.count == FOUND_MAX;
+    return MCP_OK;
+}
+
+static void begin_to_note(portarium_upkeep *self)
+{
+    db_clock_step step = db_clock_steps(self->database);
+    if (self->is_noting || step.count == self->step.count)
+        return;
+    self->step = step;
+    self->noted[0] = '\0';
+    self->is_noting = true;
+    mcp_log_write(
+        &self->settings->log, MCP_LOG_WARNING, "the database's clock went %s by %" PRId64 " s",
+        step.by_ms > 0 ? "forth" : "back", (step.by_ms > 0 ? step.by_ms : -step.by_ms) / 1000);
+}
+
+/* A step is in the evidence of every workspace: what ended too soon by it has its reason there.
+ * After a failure it continues at the next turn, where it was. */
 static void note_steps(portarium_upkeep *self)
 {
     mcp_error err = MCP_ERROR_INIT;
-    step_note note = { .step = db_clock_steps(self->database) };
-    mcp_arena *arena = note.step.count > self->steps ? mcp_arena_new(ARENA_MAX) : NULL;
-    const portarium_tx as = { .arena = arena, .actor = &self->actor };
     mcp_status st = MCP_OK;
-    if (!arena)
-        return;
-    mcp_log_write(&self->settings->log, MCP_LOG_WARNING,
-                  "the database's clock went %s by %" PRId64 " s",
-                  note.step.by_ms > 0 ? "forth" : "back",
-                  (note.step.by_ms > 0 ? note.step.by_ms : -note.step.by_ms) / 1000);
-    do {
-        st = portarium_view(self->committer, &as, find_workspaces, &note, &err);
-        for (size_t i = 0; i < note.found.count && st == MCP_OK; i++) {
-            portarium_tx in = as;
-            in.workspace = note.found.items[i];
-            in.correlation_id = "upkeep";
-            st = portarium_commit(self->committer, &in, note_step, &note, &err);
-            snprintf(note.last, sizeof note.last, "%s", note.found.items[i]);
-        }
-    } while (st == MCP_OK && note.found.count == FOUND_MAX);
-    if (st == MCP_OK)
-        self->steps = note.step.count;
-    else
+    begin_to_note(self);
+    while (self->is_noting && st == MCP_OK && !thread_worker_is_stopping(&self->worker)) {
+        mcp_arena *arena = mcp_arena_new(ARENA_MAX);
+        st = arena ? note_in_some(self, arena, &err)
+                   : mcp_error_set(&err, MCP_E_NOMEM, "no memory for the workspaces");
+        mcp_arena_free(arena);
+    }
+    if (st != MCP_OK)
         mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "upkeep: %s", err.message);
-    mcp_arena_free(arena);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
