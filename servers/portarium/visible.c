@@ -50,7 +50,7 @@ static void caller_of(portarium_caller *out, const mcp_call *call, const portari
 static bool is_configured(const portarium_app *app, const char *tool)
 {
     if (!app->allowed_tools)
-        return true;
+        return !portarium_is_extension(tool);
     for (const char *const *name = app->allowed_tools; *name; name++) {
         if (strcmp(*name, tool) == 0)
             return true;

@@ -126,15 +126,15 @@ for (const makeDatabase of DATABASES) {
 }
 
 describe('the contract, 2024-11-05, with four tools', () => {
-    const ALLOWED = ['--allowed-tools', NAMES.slice(0, 4).join(',')];
+    const FOUR = ['--allowed-tools', NAMES.slice(0, 4).join(',')];
     let self;
 
-    before(async () => { self = await plane(undefined, ...SEED, ...ALLOWED); });
+    before(async () => { self = await plane(undefined, ...SEED, ...FOUR); });
     after(() => self.close());
 
     for (const kind of TRANSPORTS) {
         test(`6: filtered tools are not callable, over ${kind}`, async () => {
-            const client = await connect(kind, self, self.token('otto', 'operator'), ...SEED, ...ALLOWED);
+            const client = await connect(kind, self, self.token('otto', 'operator'), ...SEED, ...FOUR);
             assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), NAMES.slice(0, 4));
             for (const name of NAMES.slice(4)) {
                 /* like a name that no server has, to the letter: nobody learns that it exists */
@@ -181,11 +181,74 @@ describe('the exposure of tools', () => {
     });
 });
 
+const EXTENSIONS = ['portarium_run_list', 'portarium_approval_get', 'portarium_approvals_list', 'portarium_work_item_update'];
+const ALLOWED = ['--allowed-tools', [...NAMES, ...EXTENSIONS].join(',')];
+
+/* What the extensions do. The client holds each result against the output schema. */
+async function extended(client, approver) {
+    assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), [...NAMES, ...EXTENSIONS]);
+    const started = [];
+    for (let i = 0; i < 3; i++)
+        started.push((await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-gate', input: { target: `t-${i}` } })).runId);
+    let seen;
+    await until(async () => (seen = await call(client, 'portarium_run_list', { ...WS, workflowId: 'wf-gate', status: 'WaitingForApproval' })).items.length === 3);
+    assert.deepEqual(seen.items.map(({ runId }) => runId), started.toReversed());
+    const first = await call(client, 'portarium_run_list', { ...WS, workflowId: 'wf-gate', limit: 2 });
+    const rest = await call(client, 'portarium_run_list', { ...WS, workflowId: 'wf-gate', limit: 2, cursor: first.nextCursor });
+    assert.deepEqual([...first.items, ...rest.items].map(({ runId }) => runId), started.toReversed());
+    assert.equal(rest.nextCursor, undefined);
+
+    const waiting = await call(approver, 'portarium_approvals_list', { ...WS, status: 'Pending', runId: started[0] });
+    assert.deepEqual(waiting.items.map(({ runId }) => runId), [started[0]]);
+    const { approvalId } = waiting.items[0];
+    const approval = await call(approver, 'portarium_approval_get', { ...WS, approvalId });
+    assert.deepEqual([approval.status, approval.subject.input], ['Pending', { target: 't-0' }]);
+    await call(approver, 'portarium_approval_submit', { ...WS, approvalId, decision: 'Denied', comment: 'no' });
+    const decided = await call(approver, 'portarium_approval_get', { ...WS, approvalId });
+    assert.deepEqual([decided.status, decided.rationale], ['Denied', 'no']);
+    assert.equal((await call(approver, 'portarium_approvals_list', { ...WS, status: 'Pending' })).items.length, 2);
+
+    const { items: [item] } = await call(client, 'portarium_work_items_list', { ...WS, runId: started[1], status: 'pending' });
+    const due = '2031-01-01T00:00:00.000Z';
+    const changed = await call(client, 'portarium_work_item_update', { ...WS, workItemId: item.workItemId, status: 'InProgress', title: 'Look at it', ownerUserId: 'otto', dueAtIso: due });
+    assert.deepEqual([changed.status, changed.mcpStatus, changed.title, changed.ownerUserId, changed.sla.dueAtIso],
+        ['InProgress', 'in-progress', 'Look at it', 'otto', due]);
+
+    const refused = async (name, args) => JSON.parse((await client.callTool({ name, arguments: { ...WS, ...args } })).content[0].text);
+    assert.equal((await refused('portarium_work_item_update', { workItemId: item.workItemId })).status, 422);
+    assert.equal((await refused('portarium_work_item_update', { workItemId: 'wi-9', title: 'x' })).detail, 'Work item wi-9 not found.');
+    assert.equal((await refused('portarium_approval_get', { approvalId: 'apr-9' })).detail, 'Approval apr-9 not found.');
+    assert.equal((await refused('portarium_run_list', { cursor: 'x' })).status, 422);
+    assert.equal((await refused('portarium_approvals_list', { workspaceId: 'ws-2' })).status, 403);
+}
+
+describe('the extensions', () => {
+    let self;
+
+    before(async () => { self = await plane(undefined, ...ALLOWED); });
+    after(() => self.close());
+
+    test('are not there unless they are named', async () => {
+        const client = await connect('stdio', self, self.token('otto', 'operator'));
+        assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), NAMES);
+        assert.equal((await failure(client, 'portarium_run_list', WS)).message, 'MCP error -32602: there is no tool portarium_run_list');
+        await client.close();
+    });
+
+    test('list and show runs and approvals, and change a work item', async () => {
+        const client = await connect('http', self, self.token('otto', 'operator'));
+        const approver = await connect('http', self, self.token('anna', 'approver'));
+        await extended(client, approver);
+        await client.close();
+        await approver.close();
+    });
+});
+
 describe('a remote plane', () => {
     let self;
 
-    const remote = (url, token) => new StdioClientTransport({
-        command: program, args: ['mcp', 'serve', '--base-url', url], stderr: 'ignore', env: { ...process.env, PORTARIUM_TOKEN: token },
+    const remote = (url, token, ...args) => new StdioClientTransport({
+        command: program, args: ['mcp', 'serve', '--base-url', url, ...args], stderr: 'ignore', env: { ...process.env, PORTARIUM_TOKEN: token },
     });
 
     before(async () => { self = await plane(); });
@@ -200,6 +263,17 @@ describe('a remote plane', () => {
         assert.equal(refused.isError, true);
         assert.equal(JSON.parse(refused.content[0].text).detail, 'Run r-9 not found.');
         await client.close();
+    });
+
+    test('has the same extensions', async () => {
+        const clients = [];
+        for (const token of [self.token('otto', 'operator'), self.token('anna', 'approver')]) {
+            clients.push(new Client({ name: 'test', version: '1' }));
+            await clients.at(-1).connect(remote(self.base, token, ...ALLOWED));
+        }
+        await extended(...clients);
+        for (const client of clients)
+            await client.close();
     });
 
     test('is asked again with one key, and what it says is not passed on unless it is a problem of ours', async () => {

@@ -1,6 +1,5 @@
 /*
- * functions.c - the seven functions: from a tool's arguments to an operation, and from its answer
- * to the tool's result.
+ * functions.c - from a tool's arguments to an operation, and from its answer to the tool's result.
  */
 #include "client/functions.h"
 
@@ -8,7 +7,7 @@
 
 #include "model/mapping.h"
 
-enum { HEARTBEAT_INTERVAL_S = 30, EXPIRES_AFTER_S = 300, STATUSES_MAX = 2 };
+enum { HEARTBEAT_INTERVAL_S = 30, EXPIRES_AFTER_S = 300, STATUSES_MAX = 2, PAGE = 20 };
 
 const char portarium_client_failed[] = "The control plane could not complete the request.";
 
@@ -87,7 +86,33 @@ static void write_some(mcp_json_writer *out, const mcp_json *object, const char 
     }
 }
 
+/* Ask for a list: its filters, and the page that the caller wants. @param filter a pair of name and
+ * value; a NULL value: none */
+static void list(const portarium_client *self, const portarium_client_call *call, const char *name,
+                 const char *const filter[2], mcp_json_writer *result, portarium_reply *reply)
+{
+    int64_t limit = PAGE;
+    const mcp_json *arguments = NULL;
+    mcp_json_int(mcp_json_get(call->arguments, "limit"), &limit);
+    if (!OBJECT(call, &arguments, "limit", mcp_arena_printf(call->arena, "%d", (int)limit),
+                "cursor", text_of(call, "cursor"), "status", text_of(call, "status"), filter[0],
+                filter[1])) {
+        no_memory(reply);
+        return;
+    }
+    const mcp_json *page = ask(self, call, name, arguments, NULL, reply);
+    if (page)
+        write_members(result, page);
+}
+
 /* ---- runs ------------------------------------------------------------------------------------ */
+
+void portarium_client_list_runs(const portarium_client *self, const portarium_client_call *call,
+                                mcp_json_writer *result, portarium_reply *reply)
+{
+    const char *const filter[] = { "workflowId", text_of(call, "workflowId") };
+    list(self, call, "listRuns", filter, result, reply);
+}
 
 void portarium_client_start_run(const portarium_client *self, const portarium_client_call *call,
                                 mcp_json_writer *result, portarium_reply *reply)
@@ -141,17 +166,22 @@ void portarium_client_cancel_run(const portarium_client *self, const portarium_c
 
 /* ---- work items ------------------------------------------------------------------------------ */
 
+/* With the tool's word for its status. */
+static void write_item(mcp_json_writer *out, const mcp_json *item)
+{
+    portarium_work_item_status status = PORTARIUM_WORK_ITEM_OPEN;
+    const char *text = mcp_json_get_string(item, "status");
+    write_members(out, item);
+    if (text && portarium_work_item_status_read(&status, text))
+        mcp_write_member_string(out, "mcpStatus", portarium_work_item_word(status));
+}
+
 static void write_items(mcp_json_writer *out, const mcp_json *page)
 {
     const mcp_json *items = mcp_json_get(page, "items");
     for (size_t i = 0; i < mcp_json_count(items); i++) {
-        const mcp_json *item = mcp_json_item(items, i);
-        portarium_work_item_status status = PORTARIUM_WORK_ITEM_OPEN;
-        const char *text = mcp_json_get_string(item, "status");
         mcp_write_object(out);
-        write_members(out, item);
-        if (text && portarium_work_item_status_read(&status, text))
-            mcp_write_member_string(out, "mcpStatus", portarium_work_item_word(status));
+        write_item(out, mcp_json_item(items, i));
         mcp_write_end(out);
     }
 }
@@ -201,7 +231,53 @@ void portarium_client_list_work_items(const portarium_client *self,
         mcp_write_member_string(result, "nextCursor", cursor);
 }
 
+void portarium_client_update_work_item(const portarium_client *self,
+                                       const portarium_client_call *call, mcp_json_writer *result,
+                                       portarium_reply *reply)
+{
+    static const char *const given[] = { "title", "ownerUserId", "status", NULL };
+    const char *due = text_of(call, "dueAtIso");
+    const mcp_json *arguments = NULL;
+    portarium_draft draft;
+    portarium_draft_object(&draft);
+    write_some(&draft.json, call->arguments, given);
+    if (due) {
+        mcp_write_member_object(&draft.json, "sla");
+        mcp_write_member_string(&draft.json, "dueAtIso", due);
+        mcp_write_end(&draft.json);
+    }
+    const mcp_json *body = end_body(call, &draft);
+    if (!body || !OBJECT(call, &arguments, "workItemId", text_of(call, "workItemId"))) {
+        no_memory(reply);
+        return;
+    }
+    const mcp_json *item = ask(self, call, "updateWorkItem", arguments, body, reply);
+    if (item)
+        write_item(result, item);
+}
+
 /* ---- approvals ------------------------------------------------------------------------------- */
+
+void portarium_client_get_approval(const portarium_client *self, const portarium_client_call *call,
+                                   mcp_json_writer *result, portarium_reply *reply)
+{
+    const mcp_json *arguments = NULL;
+    if (!OBJECT(call, &arguments, "approvalId", text_of(call, "approvalId"))) {
+        no_memory(reply);
+        return;
+    }
+    const mcp_json *approval = ask(self, call, "getApproval", arguments, NULL, reply);
+    if (approval)
+        write_members(result, approval);
+}
+
+void portarium_client_list_approvals(const portarium_client *self,
+                                     const portarium_client_call *call, mcp_json_writer *result,
+                                     portarium_reply *reply)
+{
+    const char *const filter[] = { "runId", text_of(call, "runId") };
+    list(self, call, "listApprovals", filter, result, reply);
+}
 
 void portarium_client_submit_approval(const portarium_client *self,
                                       const portarium_client_call *call, mcp_json_writer *result,

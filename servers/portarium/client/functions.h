@@ -1,6 +1,6 @@
 /**
- * functions.h - the client of a control plane that the tools call: seven functions, and two ways in
- * which their operations reach the plane.
+ * functions.h - the client of a control plane that the tools call: a function for each tool, and two
+ * ways in which their operations reach the plane.
  *
  * Each function turns the arguments of its tool into the request of an operation, has it sent, and
  * writes the tool's result from the answer. An operation is sent to the plane of this process
@@ -52,6 +52,10 @@ typedef void portarium_client_function(const portarium_client *self,
 portarium_client_function portarium_client_start_run, portarium_client_get_run,
     portarium_client_cancel_run, portarium_client_list_work_items, portarium_client_submit_approval,
     portarium_client_register_agent, portarium_client_heartbeat;
+
+/** Those of the extensions. */
+portarium_client_function portarium_client_list_runs, portarium_client_get_approval,
+    portarium_client_list_approvals, portarium_client_update_work_item;
 
 /** The client of a plane in this process; it runs operations as the call's actor. */
 portarium_client portarium_client_here(portarium_plane *plane);

@@ -21,6 +21,7 @@ typedef struct tool {
     const char *name;
     portarium_client_function *function;
     const char *required[REQUIRED_MAX];
+    bool is_extension; /* there only where --allowed-tools names it */
 } tool;
 
 /* clang-format off */
@@ -32,20 +33,29 @@ const mcp_tool portarium_tools[] = {
     { "portarium_approval_submit", run,     MCP_WRITES, 0, 0 },
     { "portarium_agent_register",  run,     MCP_WRITES, 0, 0 },
     { "portarium_agent_heartbeat", run,     MCP_WRITES, 0, 0 },
+    { "portarium_run_list",         run, MCP_READS,  0, 0 },
+    { "portarium_approval_get",     run, MCP_READS,  0, 0 },
+    { "portarium_approvals_list",   run, MCP_READS,  0, 0 },
+    { "portarium_work_item_update", run, MCP_WRITES, 0, 0 },
     { 0 },
 };
 
 static const tool tools[] = {
-    { "portarium_run_start", portarium_client_start_run, { "workspaceId", "workflowId" } },
-    { "portarium_run_get", portarium_client_get_run, { "workspaceId", "runId" } },
-    { "portarium_run_cancel", portarium_client_cancel_run, { "workspaceId", "runId" } },
-    { "portarium_work_items_list", portarium_client_list_work_items, { "workspaceId" } },
+    { "portarium_run_start", portarium_client_start_run, { "workspaceId", "workflowId" }, false },
+    { "portarium_run_get", portarium_client_get_run, { "workspaceId", "runId" }, false },
+    { "portarium_run_cancel", portarium_client_cancel_run, { "workspaceId", "runId" }, false },
+    { "portarium_work_items_list", portarium_client_list_work_items, { "workspaceId" }, false },
     { "portarium_approval_submit", portarium_client_submit_approval,
-      { "workspaceId", "approvalId", "decision" } },
+      { "workspaceId", "approvalId", "decision" }, false },
     { "portarium_agent_register", portarium_client_register_agent,
-      { "workspaceId", "machineId", "agentId", "displayName" } },
+      { "workspaceId", "machineId", "agentId", "displayName" }, false },
     { "portarium_agent_heartbeat", portarium_client_heartbeat,
-      { "workspaceId", "machineId", "agentId" } },
+      { "workspaceId", "machineId", "agentId" }, false },
+    { "portarium_run_list", portarium_client_list_runs, { "workspaceId" }, true },
+    { "portarium_approval_get", portarium_client_get_approval, { "workspaceId", "approvalId" }, true },
+    { "portarium_approvals_list", portarium_client_list_approvals, { "workspaceId" }, true },
+    { "portarium_work_item_update", portarium_client_update_work_item,
+      { "workspaceId", "workItemId" }, true },
 };
 /* clang-format on */
 
@@ -62,6 +72,12 @@ const char *const *portarium_required(const char *name)
 {
     const tool *found = find(name);
     return found ? found->required : NULL;
+}
+
+bool portarium_is_extension(const char *name)
+{
+    const tool *found = find(name);
+    return found && found->is_extension;
 }
 
 /* ---- a call ---------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /**
- * tools.h - the seven tools.
+ * tools.h - the seven tools, and four extensions, which are there only where --allowed-tools names
+ * them.
  */
 #ifndef PORTARIUM_FEATURES_TOOLS_H
 #define PORTARIUM_FEATURES_TOOLS_H
@@ -13,5 +14,8 @@ extern const mcp_tool portarium_tools[];
 /** The names of the arguments that a tool requires, texts all of them, in the order in which they
  *  are checked; ended by NULL. NULL: there is no such tool. */
 const char *const *portarium_required(const char *tool);
+
+/** Whether the tool is none of the seven. */
+bool portarium_is_extension(const char *tool);
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * mapping.h - the words of the seven tools and those of the domain. Pure; any thread.
+ * mapping.h - the words of the tools and those of the domain. Pure; any thread.
  */
 #ifndef PORTARIUM_MAPPING_H
 #define PORTARIUM_MAPPING_H
