@@ -181,6 +181,11 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
                                         .on_policies = portarium_exposures_on_policies };
     options.settings.environment = cli_string(setup->line, "environment");
     options.settings.compat_cancel = cli_flag(setup->line, "compat-cancel");
+    options.settings.audit_reads = cli_flag(setup->line, "audit-reads");
+    if (options.settings.audit_reads && options.read_only)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "--audit-reads adds evidence, which --read-only refuses: leave out "
+                             "one of them");
     options.settings.assisted_grace_ms = cli_int(setup->line, "assisted-grace-ms", 0);
     mcp_status st = url_of(&options.url, setup, err);
     if (st == MCP_OK)

@@ -3,12 +3,14 @@
  * of --config.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 
-import { CONTENT, plane } from './portarium-rest.mjs';
+import { CONTENT, plane, program } from './portarium-rest.mjs';
+import { until } from './support/until.mjs';
 
 const ONE = { workspaces: [CONTENT.workspaces[0]] };
 const RUNS = '/v1/workspaces/ws-1/runs';
@@ -41,6 +43,36 @@ async function refusals(server, count) {
 test('an auditor cancels a run only where rbac.compat_cancel is set', async () => {
     await withPlane('[rbac]\ncompat_cancel = true\n', async (server) => assert.equal(await cancelAsAuditor(server), 200));
     await withPlane('', async (server) => assert.equal(await cancelAsAuditor(server), 403));
+});
+
+test('who reads evidence is in the evidence only where audit_reads is set', async () => {
+    const EVIDENCE = '/v1/workspaces/ws-1/evidence';
+    const reads = async (server) => {
+        const auditor = server.token('ute', 'auditor');
+        const { json: { runId } } = await server.ask('POST', RUNS, { body: { workflowId: 'wf-noop', parameters: { n: 1 } } });
+        const run = `${RUNS}/${runId}`;
+        await until(async () => (await server.ask('GET', run)).json.status === 'Succeeded', 'the end of the run');
+        const own = await server.ask('GET', `${run}/evidence`, { token: auditor });
+        const payload = own.json.items.flatMap(({ payloadRefs = [] }) => payloadRefs)[0].uri.split('/').at(-1);
+        assert.equal((await server.ask('GET', `/v1/workspaces/ws-1/payloads/${payload}`, { token: auditor })).status, 200);
+        assert.equal((await server.ask('GET', '/v1/workspaces/ws-2/evidence', { token: auditor })).status, 403);
+        assert.equal((await server.ask('GET', run, { token: auditor })).status, 200);
+        const { json: { items } } = await server.ask('GET', `${EVIDENCE}?category=OperatorSurface`, { token: auditor });
+        assert.equal((await server.ask('GET', `${EVIDENCE}/verify`, { token: auditor })).json.ok, true);
+        return { runId, payload, seen: items.filter(({ summary }) => /read evidence/.test(summary)) };
+    };
+    await withPlane('', async (server) => assert.deepEqual((await reads(server)).seen, []));
+    await withPlane('audit_reads = true\n', async (server) => {
+        const { runId, payload, seen } = await reads(server);
+        assert.deepEqual(seen.map(({ summary, actor, links }) => [summary, actor.kind, actor.userId, links?.runId]), [
+            ['ute read evidence: listEvidence', 'User', 'ute', undefined],
+            [`ute read evidence: getPayload ${payload}`, 'User', 'ute', undefined],
+            ['ute read evidence: listRunEvidence', 'User', 'ute', runId],
+        ]);
+    });
+    const done = spawnSync(program, ['serve', '--db', `sqlite:${path.join(dir, 'p.db')}`, '--port', '0', '--read-only', '--audit-reads'], { encoding: 'utf8', timeout: 60_000 });
+    assert.equal(done.status, 2);
+    assert.match(done.stderr, /--audit-reads adds evidence, which --read-only refuses: leave out one of them/);
 });
 
 test('rest.compat_rate gives a workspace a burst of 50', async () => {

@@ -1,6 +1,6 @@
 /**
- * functions.h - the client of a control plane that the tools call: a function for each tool, and two
- * ways in which their operations reach the plane.
+ * functions.h - the client of a control plane that the tools call: a function for each tool, and
+ * two ways in which its operation reaches the plane.
  *
  * Each function turns the arguments of its tool into the request of an operation, has it sent, and
  * writes the tool's result from the answer. An operation is sent to the plane of this process

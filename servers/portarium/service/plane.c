@@ -23,6 +23,7 @@
 #include "service/trail/upkeep.h"
 #include "store/definitions.h"
 #include "store/idempotency.h"
+#include "store/journal.h"
 #include "store/tokens.h"
 
 struct portarium_plane {
@@ -104,6 +105,26 @@ static mcp_status work(portarium_tx *tx, void *data, mcp_error *err)
         return st;
     st = self->operation->run(tx, self->request, self->reply, err);
     return st == MCP_OK && has_key && self->reply->status < 400 ? store_answer(self, tx, err) : st;
+}
+
+/* Who is about to be shown evidence. */
+static mcp_status note_read(portarium_tx *tx, void *data, mcp_error *err)
+{
+    const task *self = data;
+    const char *run = portarium_argument(self->request, "runId");
+    const char *payload = portarium_argument(self->request, "payloadId");
+    bool names_payload = payload && portarium_id_is_valid(payload);
+    const portarium_evidence entry = {
+        .category = "OperatorSurface",
+        .summary = mcp_arena_printf(tx->arena, "%s read evidence: %s%s%s",
+                                    self->request->actor->subject, self->operation->name,
+                                    names_payload ? " " : "", names_payload ? payload : ""),
+        .run_id = run && portarium_id_is_valid(run) ? run : NULL,
+    };
+    mcp_status st = check_token(tx, self->request->actor, err);
+    if (st == MCP_OK && !entry.summary)
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory for an entry of evidence");
+    return st == MCP_OK ? portarium_evidence_add(tx, &entry, err) : st;
 }
 
 static int http_of(mcp_status status)
@@ -233,6 +254,8 @@ void portarium_plane_run(portarium_plane *self, const portarium_operation *opera
     bool writes = operation->flags & PORTARIUM_COMMAND;
     reset(reply, arena);
     mcp_status st = check(&what, arena, &err);
+    if (st == MCP_OK && self->settings.audit_reads && (operation->flags & PORTARIUM_EVIDENCE))
+        st = portarium_commit(self->committer, &as, note_read, &what, &err);
     if (st == MCP_OK && writes && request->idempotency_key)
         st = fingerprint_of(&what, &err);
     if (st == MCP_OK)

@@ -198,13 +198,13 @@ static mcp_status get_payload(portarium_tx *tx, const portarium_request *request
 
 /* clang-format off */
 const portarium_operation portarium_evidence_operations[] = {
-    { "listEvidence", "GET", "/evidence", PORTARIUM_MAY_READ, 0,
+    { "listEvidence", "GET", "/evidence", PORTARIUM_MAY_READ, PORTARIUM_EVIDENCE,
       PORTARIUM_NO_BODY, "Evidence", "entries of evidence, the newest first", list_evidence },
-    { "listRunEvidence", "GET", "/runs/{runId}/evidence", PORTARIUM_MAY_READ, 0,
+    { "listRunEvidence", "GET", "/runs/{runId}/evidence", PORTARIUM_MAY_READ, PORTARIUM_EVIDENCE,
       PORTARIUM_NO_BODY, "Evidence", "the evidence of a run", list_run_evidence },
     { "getEvidenceHead", "GET", "/evidence/head", PORTARIUM_MAY_VERIFY_EVIDENCE, 0,
       PORTARIUM_NO_BODY, NULL, "the number and the hash of the last entry", get_head },
-    { "getPayload", "GET", "/payloads/{payloadId}", PORTARIUM_MAY_READ, 0,
+    { "getPayload", "GET", "/payloads/{payloadId}", PORTARIUM_MAY_READ, PORTARIUM_EVIDENCE,
       PORTARIUM_NO_BODY, NULL, "what an entry refers to", get_payload },
     { 0 },
 };

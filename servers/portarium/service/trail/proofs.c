@@ -309,7 +309,7 @@ const portarium_operation portarium_proof_operations[] = {
       "the proof that the first `since` entries are as an older checkpoint has them",
       get_consistency },
     { "getRunBundle", "GET", "/runs/{runId}/evidence:bundle", PORTARIUM_MAY_READ,
-      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "the evidence of a run, which verifies alone",
+      PORTARIUM_COMMAND | PORTARIUM_EVIDENCE, PORTARIUM_NO_BODY, NULL, "the evidence of a run, which verifies alone",
       get_bundle },
     { 0 },
 };
