@@ -79,6 +79,9 @@ static const config_file file = CONFIG_FILE(host_keys, CONFIG_PRIVATE);
       .help = "400 in place of 422 for machines, agents, policies and human tasks" },              \
     { .name = "compat-rate", .key = "rest.compat_rate", .type = CLI_FLAG,                          \
       .help = "the reference's limit: 600 requests a minute and workspace, burst 50" },            \
+    { .name = "checkpoints", .type = CLI_STRING, .argument = "FILE",                               \
+      .env = "PORTARIUM_CHECKPOINTS",                                                              \
+      .help = "append each checkpoint of the evidence; needs --evidence-key" },                    \
     { .name = "audit-reads", .key = "audit_reads", .type = CLI_FLAG,                               \
       .help = "who reads evidence is in the evidence" },                                           \
     { .name = "assisted-grace-ms", .key = "assisted_grace_ms", .type = CLI_INT, .argument = "N",   \

@@ -174,6 +174,7 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
     portarium_plane_options options = { .files = portarium_files,
                                         .key_file = cli_string(setup->line, "key-file"),
                                         .evidence_key = cli_string(setup->line, "evidence-key"),
+                                        .checkpoint_file = cli_string(setup->line, "checkpoints"),
                                         .webhooks = { .egress = hosts, .egress_count = host_count },
                                         .read_only = !is_gate && cli_flag(setup->line, "read-only"),
                                         .has_no_engine = is_gate,
@@ -182,10 +183,15 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
     options.settings.environment = cli_string(setup->line, "environment");
     options.settings.compat_cancel = cli_flag(setup->line, "compat-cancel");
     options.settings.audit_reads = cli_flag(setup->line, "audit-reads");
-    if (options.settings.audit_reads && options.read_only)
+    if (options.checkpoint_file && !options.evidence_key)
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "--audit-reads adds evidence, which --read-only refuses: leave out "
-                             "one of them");
+                             "--checkpoints: checkpoints are signed with --evidence-key, which is "
+                             "missing");
+    if (options.read_only && (options.settings.audit_reads || options.checkpoint_file))
+        return mcp_error_set(
+            err, MCP_E_PARAMS,
+            "%s stores something, which --read-only refuses: leave out one of them",
+            options.settings.audit_reads ? "--audit-reads" : "--checkpoints");
     options.settings.assisted_grace_ms = cli_int(setup->line, "assisted-grace-ms", 0);
     mcp_status st = url_of(&options.url, setup, err);
     if (st == MCP_OK)

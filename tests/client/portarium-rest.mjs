@@ -57,11 +57,12 @@ export async function planeOn(url, content = CONTENT, ...args) {
         self.base = new URL(/serving (http:\S+)\n/.exec(self.log)[1]).origin;
     };
     await start();
-    /* Killed, and started again. */
-    self.restart = async () => {
+    /* Killed, and started again. @param between what happens in between */
+    self.restart = async (between = () => {}) => {
         const gone = once(child, 'exit');
         child.kill('SIGKILL');
         await gone;
+        between();
         await start();
     };
     self.ask = (method, where, { token = self.token('otto', 'operator'), body = undefined, headers = {}, signal = undefined } = {}) =>

@@ -20,6 +20,7 @@
 #include "mcp/random.h"
 #include "service/feed.h"
 #include "service/fleet/pulse.h"
+#include "service/trail/checkpoint_file.h"
 #include "service/trail/upkeep.h"
 #include "store/definitions.h"
 #include "store/idempotency.h"
@@ -364,6 +365,10 @@ static mcp_status start(portarium_plane *self, const portarium_plane_options *op
     if (st == MCP_OK)
         st = find_time(self, err);
     bool is_alive = !options->read_only && !options->has_no_engine;
+    if (st == MCP_OK && is_alive && options->checkpoint_file && self->settings.evidence_key)
+        st = portarium_checkpoint_file_open(&self->settings.checkpoint_file,
+                                            options->checkpoint_file, self->settings.evidence_key,
+                                            err);
     self->settings.has_engine = is_alive;
     if (st == MCP_OK && is_alive && options->webhooks.egress_count > 0)
         st = portarium_pump_new(&self->settings.pump, self->database, &self->settings,
@@ -449,6 +454,7 @@ void portarium_plane_close(portarium_plane *self)
     portarium_definitions_free(self->settings.definitions);
     portarium_policies_free(self->settings.policies);
     portarium_shapes_free(self->shapes);
+    portarium_checkpoint_file_free(self->settings.checkpoint_file);
     keys_pair_free(self->settings.evidence_key);
     db_close(self->database);
     free(self);

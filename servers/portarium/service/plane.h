@@ -27,6 +27,8 @@ typedef struct portarium_plane_options {
     portarium_pump_options webhooks;
     const char *evidence_key; /* file of the key that signs checkpoints, made if there is none;
                                * NULL: there are no checkpoints */
+    const char
+        *checkpoint_file; /* to which checkpoints are appended, with an evidence_key; NULL: none */
     const char *key_file; /* of 32 bytes that seal secret parameters (settings.seal_key), made when
                            * it is absent; NULL: none */
     mcp_log database_log;

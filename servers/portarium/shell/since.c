@@ -9,23 +9,44 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "evidence/notes.h"
 #include "evidence/proof.h"
 
-static mcp_status read_checkpoint(portarium_checkpoint *out, const char *path,
+/* The last checkpoint of a workspace in a file; the last one of any, where it has none. */
+typedef struct search {
+    const char *origin;
+    char note[PORTARIUM_NOTE_MAX];
+    size_t length; /* 0: there is none */
+    bool is_found;
+} search;
+
+static mcp_status on_note(const portarium_stored_note *note, void *data, mcp_error *err)
+{
+    search *self = data;
+    bool is_right = strcmp(note->origin, self->origin) == 0;
+    (void)err;
+    if (self->is_found && !is_right)
+        return MCP_OK;
+    memcpy(self->note, note->note, note->length);
+    self->length = note->length;
+    self->is_found = is_right;
+    return MCP_OK;
+}
+
+static mcp_status read_checkpoint(portarium_checkpoint *out, const char *path, const char *origin,
                                   const portarium_key *key, mcp_error *err)
 {
-    char note[PORTARIUM_NOTE_MAX + 1];
+    search found = { .origin = origin };
     FILE *file = fopen(path, "rbe");
     if (!file)
         return mcp_error_set(err, MCP_E_NOT_FOUND, "%s cannot be opened", path);
-    size_t length = fread(note, 1, sizeof note, file);
-    bool is_read = !ferror(file);
+    mcp_status st = portarium_notes_read(file, on_note, &found, err);
     fclose(file);
-    if (!is_read)
-        return mcp_error_set(err, MCP_E_IO, "%s cannot be read", path);
-    if (length == sizeof note)
-        return mcp_error_set(err, MCP_E_PARSE, "%s is no checkpoint: it is too long", path);
-    return portarium_checkpoint_open(out, note, length, key, err);
+    if (st == MCP_E_IO)
+        return mcp_error_set(err, st, "%s cannot be read", path);
+    if (st == MCP_OK && found.length == 0)
+        return mcp_error_set(err, MCP_E_PARSE, "%s has no checkpoint", path);
+    return st == MCP_OK ? portarium_checkpoint_open(out, found.note, found.length, key, err) : st;
 }
 
 static mcp_status ask(const mcp_json **out, portarium_session *session, uint64_t size,
@@ -92,10 +113,12 @@ mcp_status portarium_verify_since(uint64_t *size, portarium_session *session, co
     portarium_checkpoint old;
     const mcp_json *answer = NULL;
     const char *workspace = cli_string(session->line, "workspace");
-    mcp_status st = read_checkpoint(&old, path, key, err);
+    const char *origin = mcp_arena_printf(session->arena, "portarium/%s", workspace);
+    mcp_status st = origin ? read_checkpoint(&old, path, origin, key, err)
+                           : mcp_error_set(err, MCP_E_NOMEM, "no memory for the command");
     if (st != MCP_OK)
         return st;
-    if (strncmp(old.origin, "portarium/", 10) != 0 || strcmp(old.origin + 10, workspace) != 0)
+    if (strcmp(old.origin, origin) != 0)
         return mcp_error_set(err, MCP_E_PARAMS, "%s is a checkpoint of %s, not of workspace %s",
                              path, old.origin, workspace);
     if (old.size > count)

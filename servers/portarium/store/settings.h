@@ -29,7 +29,8 @@ typedef struct portarium_settings {
     const struct portarium_executors *executors; /* NULL: none */
     struct portarium_pulses *pulses;             /* NULL: no heartbeats are taken */
     struct keys_pair *evidence_key;              /* signs checkpoints; NULL: there are none */
-    struct portarium_pump *pump;                 /* of webhooks; NULL: nothing is delivered */
+    struct portarium_checkpoint_file *checkpoint_file; /* where they are appended; NULL: nowhere */
+    struct portarium_pump *pump;                       /* of webhooks; NULL: nothing is delivered */
     struct portarium_policies_read_once *policies;
 } portarium_settings;
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "service/trail/checkpoint_file.h"
 #include "service/trail/checkpoints.h"
 #include "store/idempotency.h"
 #include "store/journal.h"
@@ -42,6 +43,7 @@ struct portarium_upkeep {
     db_clock_step step;               /* of the database's clock: the last one that was noted */
     char noted[PORTARIUM_ID_MAX + 1]; /* the last workspace whose evidence has it; "": none */
     bool is_noting;                   /* there are more workspaces */
+    bool is_file_behind;              /* checkpoints could not be appended */
     pthread_mutex_t lock;             /* of the worker */
     thread_worker worker;
 };
@@ -85,6 +87,17 @@ static mcp_status make_checkpoint(portarium_tx *tx, void *data, mcp_error *err)
     portarium_made_checkpoint made;
     (void)data;
     return portarium_checkpoint_make(&made, NULL, tx, err);
+}
+
+/* What is not written now is written later, so it is logged once. */
+static void append_checkpoints(portarium_upkeep *self)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = portarium_checkpoint_file_append(self->settings->checkpoint_file,
+                                                     self->committer, &err);
+    if (st != MCP_OK && !self->is_file_behind)
+        mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "upkeep: %s", err.message);
+    self->is_file_behind = st != MCP_OK;
 }
 
 /* ---- retention ------------------------------------------------------------------------------- */
@@ -283,6 +296,8 @@ static void run(void *data)
         note_steps(self);
         if (self->settings->evidence_key && turn % TURNS == 0)
             serve(self, find_uncovered, make_checkpoint);
+        if (self->settings->checkpoint_file && turn % TURNS == 0)
+            append_checkpoints(self);
         if (turn++ % RARE_TURNS == 0) {
             mcp_arena *arena = mcp_arena_new(ARENA_MAX);
             serve(self, find_expired, dispose_now);
