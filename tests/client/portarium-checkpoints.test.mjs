@@ -1,6 +1,6 @@
 /*
- * portarium-checkpoints.test.mjs - `serve --checkpoints`: the file has each checkpoint once, after a
- * kill, a piece of a checkpoint, a move and a folder that was away; evidence is held against it.
+ * portarium-checkpoints.test.mjs - `serve --checkpoints`: the file has each checkpoint once, after
+ * a kill, a piece of one, a move and a folder that was away; evidence is held against it.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

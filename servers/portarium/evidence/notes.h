@@ -1,7 +1,7 @@
 /**
  * notes.h - a file of checkpoints, one after the other, with an empty line between two.
  *
- * What is no whole checkpoint, as a writer that was killed leaves it, is passed over. No signature is
+ * What is no whole checkpoint, as a writer that was killed leaves it, is passed over. Nothing is
  * verified here.
  */
 #ifndef PORTARIUM_NOTES_H
