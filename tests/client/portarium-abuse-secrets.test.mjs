@@ -21,6 +21,7 @@ import { until } from './support/until.mjs';
 const CANARY = {
     credential: 'kanari-credential-81f3c0', file: 'kanari-file-5d20ab', config: 'kanari-config-77e1d9', environment: 'kanari-environment-09b2f4',
     parameter: 'kanari-parameter-2c61e8', wrong: 'kanari-wrong-kind-e412', header: 'kanari-header-d94a10', machine: 'KANARI_MACHINE_6B1',
+    stored: 'kanari-stored-30be57',
 };
 const WS = '/v1/workspaces/ws-1';
 const adapter = (adapterId, portFamily, binding) => ({
@@ -39,7 +40,8 @@ const SECRET = {
         step(2, 'SoftwareDev', 'workitem:create', { title: 'Look at ${parameters.token}' }),
         step(3, 'CustomerSupport', 'ticket:write', { token: '${parameters.token}' }),
         step(4, 'DocumentsEsign', 'document:write', { token: '${parameters.token}' }),
-        step(5, 'SoftwareDev', 'control:noop', { said: '${actions.a3.output}', token: '${parameters.token}' }),
+        step(5, 'ProjectsWorkMgmt', 'task:write', { token: '${parameters.token}' }),
+        step(6, 'SoftwareDev', 'control:noop', { said: '${actions.a3.output}', token: '${parameters.token}' }),
     ],
 };
 const GATED = { ...SECRET, workflowId: 'wf-secret-gate', name: 'Secrets behind a gate', executionTier: 'HumanApprove', actions: [{ ...SECRET.actions[2], order: 1 }] };
@@ -88,6 +90,7 @@ file = "${path.join(dir, 'secret')}"
                 adapter('ad-2', 'DocumentsEsign', { kind: 'http', url: `${base}/filed`, headers, credential: 'FILED' }),
                 adapter('ad-3', 'CommsCollaboration', { kind: 'http', url: `${base}/fail`, headers }),
                 adapter('ad-4', 'CrmSales', { kind: 'exec', command: 'leak', credential: 'FILED' }),
+                adapter('ad-6', 'ProjectsWorkMgmt', { kind: 'http', url: `${base}/stored`, headers, credential: 'STORED' }),
                 adapter('ad-5', 'ItsmItOps', { kind: 'exec', command: 'cut' }),
             ],
         }],
@@ -134,12 +137,14 @@ test('secrets reach the system that they are for, and nothing else', async () =>
     const made = await hook(), again = await hook();
     assert.deepEqual([made.status, again.status, again.json.webhookId, again.json.secret], [201, 201, made.json.webhookId, undefined], made.text);
     CANARY.webhook = made.json.secret;
+    assert.equal((await ask('PUT', '/credentials/STORED', { value: CANARY.stored })).status, 201);
     const token = CANARY.parameter;
     const run = await start('wf-secret', { token, kind: 'x' });
     const done = await ended(run.runId);
     assert.equal(done.status, 'Succeeded', JSON.stringify(done.failure));
     assert.ok(heard.some(({ url, authorization, body }) => url === '/ok' && authorization === `Bearer ${CANARY.credential}` && body.includes(token)));
     assert.ok(heard.some(({ url, authorization }) => url === '/filed' && authorization === `Bearer ${CANARY.file}`));
+    assert.ok(heard.some(({ url, authorization }) => url === '/stored' && authorization === `Bearer ${CANARY.stored}`));
 
     const gated = await start('wf-secret-gate', { token });
     const approval = await until(async () => (await ask('GET', `/approvals?runId=${gated.runId}`)).json.items[0], 'an approval');

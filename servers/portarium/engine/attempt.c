@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "engine/gate.h"
-#include "engine/secrets.h"
+#include "engine/sealed/secrets.h"
+#include "engine/sealed/stored.h"
+#include "executors/credentials.h"
 #include "model/identity.h"
 #include "store/journal.h"
 
@@ -124,8 +126,8 @@ mcp_status portarium_action_cancel(portarium_run *run, portarium_run_action *act
 /* ---- the beginning --------------------------------------------------------------------------- */
 
 /* Of an active machine: where it is, and the name of the credential that it wants. */
-static mcp_status write_machine(mcp_json_writer *json, portarium_tx *tx, const char *id,
-                                mcp_error *err)
+static mcp_status write_machine(mcp_json_writer *json, const char **secret, portarium_tx *tx,
+                                const char *id, mcp_error *err)
 {
     portarium_record machine;
     bool is_active = false;
@@ -145,7 +147,25 @@ static mcp_status write_machine(mcp_json_writer *json, portarium_tx *tx, const c
     if (credential)
         mcp_write_member_string(json, "credential", credential);
     mcp_write_end(json);
+    *secret = credential;
     return MCP_OK;
+}
+
+/* Where it is performed, and with what. */
+static mcp_status write_place(mcp_json_writer *json, portarium_tx *tx,
+                              const portarium_record *adapter, mcp_error *err)
+{
+    const mcp_json *binding = mcp_json_get(adapter->json, "binding");
+    const char *provider = mcp_json_get_string(adapter->json, "providerSlug");
+    const char *machine = mcp_json_get_string(binding, "machineId");
+    const char *names[PORTARIUM_STORED_NAMES] = {
+        portarium_credential_name(binding, NULL, tx->arena),
+        portarium_credential_name(NULL, provider, tx->arena),
+    };
+    mcp_write_member_value(json, "binding", binding);
+    mcp_write_member_string(json, "provider", provider);
+    mcp_status st = machine ? write_machine(json, &names[2], tx, machine, err) : MCP_OK;
+    return st == MCP_OK ? portarium_stored_write(json, tx, names, err) : st;
 }
 
 static mcp_status write_dispatch(portarium_dispatch *out, portarium_run *run,
@@ -164,14 +184,11 @@ static mcp_status write_dispatch(portarium_dispatch *out, portarium_run *run,
     mcp_write_member_int(json, "attempt", attempt_of(action));
     if (input)
         mcp_write_member_value(json, "input", input);
-    mcp_write_member_value(json, "binding", mcp_json_get(adapter->json, "binding"));
     mcp_write_member_value(json, "egress", mcp_json_get(policy, "egressAllowlist"));
-    mcp_write_member_string(json, "provider", mcp_json_get_string(adapter->json, "providerSlug"));
     mcp_write_member_string(json, "correlationId",
                             mcp_json_get_string(run->record.json, "correlationId"));
     portarium_trace_write(json, &tx->trace);
-    const char *machine = mcp_json_get_string(mcp_json_get(adapter->json, "binding"), "machineId");
-    mcp_status st = machine ? write_machine(json, tx, machine, err) : MCP_OK;
+    mcp_status st = write_place(json, tx, adapter, err);
     mcp_write_end(json);
     if (st == MCP_OK)
         st = mcp_json_writer_status(json);

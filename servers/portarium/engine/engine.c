@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/sealed/stored.h"
 #include "engine/step.h"
 #include "fault/fault.h"
 #include "mcp/clock.h"
@@ -262,7 +263,7 @@ static void perform(portarium_engine *self, job *what, stepping *end)
     }
     mcp_json_int(mcp_json_get(text, "attempt"), &attempt);
     what->deadline_mono_ms = mcp_clock_mono_ms() + what->timeout_ms;
-    const portarium_attempt call = {
+    portarium_attempt call = {
         .workspace = what->workspace,
         .run_id = what->run,
         .action_id = what->action,
@@ -278,6 +279,11 @@ static void perform(portarium_engine *self, job *what, stepping *end)
         .trace = portarium_trace_read(text),
         .deadline_mono_ms = what->deadline_mono_ms,
     };
+    if (portarium_stored_open(call.stored, end->arena, self->settings, what->workspace, text,
+                              &err) != MCP_OK) {
+        fail_result(&end->result, PORTARIUM_CLASS_AUTH_DENY, err.message);
+        return;
+    }
     const portarium_stop stop = { .is_set = is_over, .data = what };
     FAULT_POINT("dispatch-begun");
     executor->perform(&end->result, &call, &stop, end->arena, data);

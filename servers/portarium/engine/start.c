@@ -9,7 +9,7 @@
 #include "engine/builtin.h"
 #include "engine/gate.h"
 #include "engine/run.h"
-#include "engine/secrets.h"
+#include "engine/sealed/secrets.h"
 #include "model/identity.h"
 #include "store/definitions.h"
 

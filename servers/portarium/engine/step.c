@@ -10,7 +10,7 @@
 #include "engine/gate.h"
 #include "engine/gates/budgets.h"
 #include "engine/offer.h"
-#include "engine/secrets.h"
+#include "engine/sealed/secrets.h"
 #include "engine/work.h"
 #include "language/template.h"
 #include "model/identity.h"

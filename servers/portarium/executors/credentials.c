@@ -90,11 +90,16 @@ static mcp_status take_value(mcp_buf *out, const char *name, const char *text, s
                : mcp_error_set(err, MCP_E_NOMEM, "no memory for a credential");
 }
 
-static mcp_status from_environment(mcp_buf *out, const char *name, mcp_error *err)
+static const char *variable_of(const char *name)
 {
     char variable[sizeof "PORTARIUM_CRED_" + NAME_MAX_BYTES];
     snprintf(variable, sizeof variable, "PORTARIUM_CRED_%s", name);
-    const char *value = getenv(variable);
+    return getenv(variable);
+}
+
+static mcp_status from_environment(mcp_buf *out, const char *name, mcp_error *err)
+{
+    const char *value = variable_of(name);
     return value ? take_value(out, name, value, strlen(value), err)
                  : mcp_error_set(err, MCP_E_NOT_FOUND, "this host has no credential %s", name);
 }
@@ -217,4 +222,27 @@ mcp_status portarium_credential_get(mcp_buf *out, portarium_vault *self, const c
         return from_file(out, name, file, err);
     return mcp_json_get(entry, "command") ? from_command(out, self, name, entry, until_ms, err)
                                           : from_environment(out, name, err);
+}
+
+static bool host_has(const portarium_vault *self, const char *workspace, const char *name)
+{
+    const mcp_json *entry = mcp_json_get(self->host->credentials, name);
+    return entry ? has_workspace(mcp_json_get(entry, "workspaces"), workspace)
+                 : strlen(name) <= NAME_MAX_BYTES && variable_of(name);
+}
+
+mcp_status portarium_credential_of(mcp_buf *out, portarium_vault *self,
+                                   const portarium_attempt *attempt, const char *name,
+                                   mcp_error *err)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < PORTARIUM_STORED_NAMES; i++) {
+        if (attempt->stored[i].name && strcmp(attempt->stored[i].name, name) == 0)
+            value = attempt->stored[i].value;
+    }
+    if (!value || host_has(self, attempt->workspace, name))
+        return portarium_credential_get(out, self, attempt->workspace, name,
+                                        attempt->deadline_mono_ms, err);
+    mcp_buf_init(out, PORTARIUM_CREDENTIAL_MAX);
+    return take_value(out, name, value, strlen(value), err);
 }

@@ -2,7 +2,8 @@
  * credentials.h - where credentials come from. A credential is known for the time of an attempt.
  *
  * A workspace names a credential. Its value is what the host's configuration says for that name
- * (executors/host.h), and otherwise the environment variable PORTARIUM_CRED_NAME.
+ * (executors/host.h), otherwise the environment variable PORTARIUM_CRED_NAME. Where the host has
+ * none for the workspace, it is what the workspace has stored (engine/sealed/stored.h).
  */
 #ifndef PORTARIUM_EXECUTORS_CREDENTIALS_H
 #define PORTARIUM_EXECUTORS_CREDENTIALS_H
@@ -32,7 +33,7 @@ const char *portarium_credential_name(const mcp_json *binding, const char *provi
                                       mcp_arena *arena);
 
 /**
- * The value of a credential: one line of text, without the newline at its end.
+ * The value of a credential of the host: one line of text, without the newline at its end.
  *
  * Blocks while a command runs. Any thread.
  *
@@ -44,6 +45,12 @@ const char *portarium_credential_name(const mcp_json *binding, const char *provi
  */
 mcp_status portarium_credential_get(mcp_buf *out, portarium_vault *self, const char *workspace,
                                     const char *name, int64_t until_ms, mcp_error *err);
+
+/** The value of a credential that an attempt names: the host's, or the one that its workspace has
+ *  stored. Otherwise as portarium_credential_get. */
+mcp_status portarium_credential_of(mcp_buf *out, portarium_vault *self,
+                                   const portarium_attempt *attempt, const char *name,
+                                   mcp_error *err);
 
 /** Overwrite and free it. */
 void portarium_credential_wipe(mcp_buf *value);

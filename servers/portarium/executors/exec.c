@@ -48,8 +48,7 @@ static mcp_status take_credential(mcp_buf *secret, char **variable,
     const char *name = portarium_credential_name(attempt->binding, NULL, arena);
     if (!name)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a credential");
-    mcp_status st = portarium_credential_get(secret, room->vault, attempt->workspace, name,
-                                             attempt->deadline_mono_ms, err);
+    mcp_status st = portarium_credential_of(secret, room->vault, attempt, name, err);
     if (st == MCP_OK) {
         *variable = mcp_arena_printf(arena, "PORTARIUM_CREDENTIAL=%s", secret->data);
         if (!*variable)

@@ -20,6 +20,15 @@
 #include "model/identity.h"
 #include "model/vocabulary.h"
 
+/** A credential that the workspace stores itself. */
+typedef struct portarium_stored_credential {
+    const char *name; /* NULL: none */
+    const char *value;
+} portarium_stored_credential;
+
+/** What an attempt may name: of its binding, of its adapter and of its machine. */
+enum { PORTARIUM_STORED_NAMES = 3 };
+
 /** What is to be done. Everything is borrowed. */
 typedef struct portarium_attempt {
     const char *workspace, *run_id, *action_id;
@@ -31,6 +40,7 @@ typedef struct portarium_attempt {
     const mcp_json *machine; /* of such a binding: endpointUrl, auth, credential; NULL: none */
     const mcp_json *egress;  /* array of addresses that the adapter may reach; NULL: none */
     const char *provider;    /* providerSlug, which names the credential */
+    portarium_stored_credential stored[PORTARIUM_STORED_NAMES];
     const char *correlation_id;
     portarium_trace trace;
     int64_t deadline_mono_ms;

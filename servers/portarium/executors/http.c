@@ -80,8 +80,7 @@ static mcp_status take_credential(making *self, portarium_vault *vault, mcp_erro
     if (st == MCP_OK && !name)
         st = mcp_error_set(err, MCP_E_NOT_FOUND, "the binding names no credential");
     if (st == MCP_OK)
-        st = portarium_credential_get(&self->secret, vault, attempt->workspace, name,
-                                      attempt->deadline_mono_ms, err);
+        st = portarium_credential_of(&self->secret, vault, attempt, name, err);
     if (st == MCP_OK)
         self->scope.credential = self->secret.data;
     return st;

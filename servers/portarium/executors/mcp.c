@@ -302,9 +302,11 @@ static mcp_status find_secret(target *out, const portarium_attempt *attempt,
         st = mcp_error_set(err, MCP_E_DENIED, "a credential is sent by https only");
     if (st == MCP_OK && !name)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a credential");
-    return st == MCP_OK ? portarium_credential_get(&out->secret, room->vault, attempt->workspace,
-                                                   name, attempt->deadline_mono_ms, err)
-                        : st;
+    if (st != MCP_OK)
+        return st;
+    return out->entry ? portarium_credential_get(&out->secret, room->vault, attempt->workspace,
+                                                 name, attempt->deadline_mono_ms, err)
+                      : portarium_credential_of(&out->secret, room->vault, attempt, name, err);
 }
 
 /* Where the binding leads: a name of the host, or a URL. */

@@ -20,7 +20,7 @@
     X(ApprovalCreate) X(ApprovalPacket) X(ApprovalFeedback) X(ApprovalDecision) \
     X(ApprovalResubmission) X(Plan) X(ActionProposal) X(ActionExecution) X(ActionRecord) X(ExecutionEnd) X(Machine) X(Agent) \
     X(AgentForm) X(AdapterRegistration) X(Heartbeat) X(Rationale) X(LegalHold) X(Webhook) X(LeaseCompletion) \
-    X(LeaseFailure) X(Policy) X(PolicySimulation) X(ToolExposurePolicy) X(ToolNames) X(Workflow)
+    X(LeaseFailure) X(Credential) X(Policy) X(PolicySimulation) X(ToolExposurePolicy) X(ToolNames) X(Workflow)
 
 typedef enum portarium_shape {
 #define PORTARIUM_SHAPE_VALUE(name) PORTARIUM_SHAPE_##name,

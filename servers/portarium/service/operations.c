@@ -21,6 +21,7 @@ static const portarium_operation *const tables[] = {
     portarium_proof_operations,
     portarium_hold_operations,
     portarium_webhook_operations,
+    portarium_credential_operations,
     portarium_plan_operations,
     portarium_approval_operations,
     portarium_policy_operations,

@@ -20,6 +20,7 @@ extern const portarium_operation portarium_evidence_operations[];
 extern const portarium_operation portarium_proof_operations[];
 extern const portarium_operation portarium_hold_operations[]; /* legal holds */
 extern const portarium_operation portarium_webhook_operations[];
+extern const portarium_operation portarium_credential_operations[];
 extern const portarium_operation portarium_plan_operations[]; /* and runs:plan */
 extern const portarium_operation portarium_approval_operations[];
 extern const portarium_operation portarium_proposal_operations[];  /* actions of agents */

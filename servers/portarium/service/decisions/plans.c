@@ -5,7 +5,7 @@
 
 #include "check/check.h"
 #include "engine/gate.h"
-#include "engine/secrets.h"
+#include "engine/sealed/secrets.h"
 #include "engine/start.h"
 #include "model/identity.h"
 #include "service/list.h"

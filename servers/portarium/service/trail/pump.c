@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/secrets.h"
+#include "engine/sealed/secrets.h"
 #include "fault/fault.h"
 #include "fetch/egress.h"
 #include "fetch/fetch.h"

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "engine/secrets.h"
+#include "engine/sealed/secrets.h"
 #include "keys/canonical.h"
 #include "mcp/random.h"
 #include "model/identity.h"

@@ -1,7 +1,7 @@
 /*
  * secrets.c - hiding, sealing and finding the secrets of parameters.
  */
-#include "engine/secrets.h"
+#include "engine/sealed/secrets.h"
 
 #include <stdio.h>
 #include <string.h>
