@@ -68,7 +68,11 @@ memory_mb = 0
     assert.equal(made.status, 0, made.stderr);
     self.agent = made.stdout.trim();
     self.count = (tool) => fs.readFileSync(self.effects, 'utf8').split('\n').filter((line) => line.startsWith(`${tool} `)).length;
-    self.approvals = async (status) => (await self.ask('GET', `${WS}/approvals?status=${status}`, { token: admin })).json.items;
+    self.approvals = async (status) => {
+        const answer = await self.ask('GET', `${WS}/approvals?status=${status}`, { token: admin });
+        assert.equal(answer.status, 200, answer.text);
+        return answer.json.items;
+    };
     self.decide = async (id, decision = 'Approved') => {
         const answer = await self.ask('POST', `${WS}/approvals/${id}/decide`, { token: self.anna, body: { decision, rationale: 'looked at it' } });
         assert.equal(answer.status, 200, answer.text);
