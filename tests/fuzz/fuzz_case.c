@@ -118,7 +118,7 @@ static bool is_sound(const cobre_report *report)
     const cobre_finding *finding = cobre_report_finding(report, COBRE_SEVERITY_ERROR, 0);
 
     for (size_t i = 1; finding; finding = cobre_report_finding(report, COBRE_SEVERITY_ERROR, i++)) {
-        if (!strstr(finding->message, "does not model"))
+        if (!finding->internal_kind || strcmp(finding->internal_kind, "NotImplemented") != 0)
             return false;
     }
     return true;
