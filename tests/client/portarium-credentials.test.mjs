@@ -3,6 +3,7 @@
  * and nobody else, sealed by the key of the host.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -10,7 +11,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { CONTENT, plane, planeOn } from './portarium-rest.mjs';
+import { CONTENT, plane, planeOn, program } from './portarium-rest.mjs';
 import { until } from './support/until.mjs';
 import { DATABASES } from './universe.mjs';
 
@@ -102,6 +103,32 @@ for (const makeDatabase of DATABASES) {
             assert.ok(!text.includes(VALUE) && !text.includes(OTHER));
     });
 }
+
+test('the command line stores, lists and deletes', async (context) => {
+    const self = await begin(context);
+    const { server, dir } = self;
+    const command = (input, env, ...args) => {
+        const done = spawnSync(program, ['credentials', ...args], { input, encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } });
+        assert.ok(!done.stdout.includes(VALUE) && !done.stderr.includes(VALUE));
+        return done;
+    };
+    const here = { PORTARIUM_DATABASE_URL: server.db, PORTARIUM_WORKSPACE_ID: 'ws-1' };
+    const there = { PORTARIUM_BASE_URL: server.base, PORTARIUM_TOKEN: server.token('admin', 'admin') };
+    assert.equal(command(`${VALUE}\n`, there, 'put', 'OWN').status, 0);
+    assert.equal((await self.run('CustomerSupport')).status, 'Succeeded');
+    const keyless = command(`${OTHER}\n`, here, 'put', 'OWN');
+    assert.notEqual(keyless.status, 0);
+    assert.match(keyless.stderr, /key/);
+    assert.equal(command(OTHER, here, 'put', 'OWN', '--key-file', path.join(dir, 'key')).status, 0);
+    assert.equal((await self.run('CustomerSupport')).status, 'Succeeded');
+    assert.deepEqual(self.heard, [`Bearer ${VALUE}`, `Bearer ${OTHER}`]);
+    assert.match(command('', here, 'put', 'OWN', '--key-file', path.join(dir, 'key')).stderr, /the value is a line of standard input, which is empty/);
+    for (const where of [here, there])
+        assert.deepEqual(JSON.parse(command('', where, 'list', '--json').stdout).map(({ name }) => name), ['OWN']);
+    assert.equal(command('', there, 'delete', 'OWN').status, 0);
+    assert.match(command('', here, 'list').stdout, /^credential +stored\n$|^$/);
+    assert.equal(command('', here, 'delete', 'OWN').status, 2);
+});
 
 test('a credential of the host comes first', async (context) => {
     const self = await begin(context, undefined, { PORTARIUM_CRED_OWN: 'of-the-host' });

@@ -89,6 +89,7 @@ static mcp_status open_here(portarium_link *self, mcp_error *err)
     mcp_error why = MCP_ERROR_INIT;
     const portarium_plane_options options = { .url = cli_string(self->line, "db"),
                                               .files = portarium_files,
+                                              .key_file = cli_string(self->line, "key-file"),
                                               .has_no_engine = true };
     self->place = portarium_place_of(self->arena, options.url);
     mcp_status st = self->place ? must_exist(options.url, err)

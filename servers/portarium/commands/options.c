@@ -123,6 +123,11 @@ const cli_option portarium_options_complete_task[] = {
     TEXT_OPTION("notes", "TEXT", "what was done"),
     TARGET, { 0 },
 };
+const cli_option portarium_options_put_credential[] = {
+    { .name = "key-file", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_KEY_FILE",
+      .help = "the key of the plane, where the database is opened here" },
+    TARGET, { 0 },
+};
 const cli_option portarium_options_simulate[] = {
     { .name = "last", .type = CLI_INT, .argument = "N", .min = 1, .max = 10000,
       .help = "judge so many of the last actions again" },

@@ -16,7 +16,7 @@ extern const cli_option portarium_options_get[], portarium_options_runs[],
     portarium_options_cancel[], portarium_options_intervene[], portarium_options_resolve[],
     portarium_options_decide[], portarium_options_resubmit[], portarium_options_update_work_item[],
     portarium_options_complete_task[], portarium_options_simulate[], portarium_options_tail[],
-    portarium_options_backup[];
+    portarium_options_backup[], portarium_options_put_credential[];
 
 /** What each exit status means, for help. */
 extern const char portarium_exit_notes[];
@@ -34,6 +34,9 @@ cli_command_run portarium_command_decide, portarium_command_resubmit;
 /** portarium work-items update, human-tasks complete, workflows and policies apply, ... */
 cli_command_run portarium_command_update_work_item, portarium_command_complete_task,
     portarium_command_apply, portarium_command_archive, portarium_command_simulate;
+
+/** portarium credentials put and delete */
+cli_command_run portarium_command_put_credential, portarium_command_delete_credential;
 
 /** portarium events tail */
 cli_command_run portarium_command_tail;

@@ -62,6 +62,8 @@ static const portarium_resource resources[] = {
       { { "workspace", "/workspaceId", TEXT }, { "created", "/createdAtIso", TIME },
         { "frozen", "/frozen", TEXT }, { "name", "/name", WORDS } },
       { { "name", "name" } } },
+    { "credentials", "listCredentials", NULL, "credentialName", NULL,
+      { { "credential", "/name", TEXT }, { "stored", "/storedAtIso", TIME } }, { { 0 } } },
     { .name = NULL },
 };
 /* clang-format on */
@@ -170,7 +172,7 @@ int portarium_command_list(const cli_line *line, void *data)
     portarium_link link;
     mcp_error err = MCP_ERROR_INIT;
     const portarium_resource *what = portarium_resource_of(line);
-    gathering all = { .limit = (size_t)cli_int(line, "limit", PORTARIUM_LIMIT) };
+    gathering all = { .limit = (size_t)cli_int(line, "limit", PORTARIUM_LIMIT_MAX) };
     (void)data;
     mcp_status st = portarium_link_open(&link, line, &err);
     if (st == MCP_OK) {
