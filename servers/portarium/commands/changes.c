@@ -1,6 +1,6 @@
 /*
  * changes.c - portarium work-items update, human-tasks complete, workflows apply and archive,
- * policies apply and simulate.
+ * policies apply and simulate, credentials put and delete.
  */
 #include <string.h>
 
@@ -185,4 +185,39 @@ int portarium_command_simulate(const cli_line *line, void *data)
 {
     (void)data;
     return run(line, simulate);
+}
+
+/* ---- credentials ----------------------------------------------------------------------------- */
+
+static mcp_status put_credential(portarium_link *self, mcp_error *err)
+{
+    char value[PORTARIUM_INPUT_SECRET_MAX + 2];
+    const mcp_json *arguments = NULL, *body = NULL;
+    mcp_status st = portarium_input_secret(value, self->line, err);
+    if (st == MCP_OK)
+        st = PORTARIUM_OBJECT(self, &body, err, "value", value);
+    explicit_bzero(value, sizeof value);
+    if (st == MCP_OK)
+        st = argument_of(&arguments, self, err);
+    return st == MCP_OK ? send(self, "putCredential", arguments, body, err) : st;
+}
+
+int portarium_command_put_credential(const cli_line *line, void *data)
+{
+    (void)data;
+    return run(line, put_credential);
+}
+
+static mcp_status delete_credential(portarium_link *self, mcp_error *err)
+{
+    const mcp_json *arguments = NULL, *answer = NULL;
+    mcp_status st = argument_of(&arguments, self, err);
+    return st == MCP_OK ? portarium_ask(&answer, self, "deleteCredential", arguments, NULL, err)
+                        : st;
+}
+
+int portarium_command_delete_credential(const cli_line *line, void *data)
+{
+    (void)data;
+    return run(line, delete_credential);
 }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
+#include <unistd.h>
 
 enum { FILE_MAX = 16 << 20, SET_MAX = 256 };
 
@@ -147,4 +149,25 @@ const char *portarium_input_required(const portarium_link *self, const char *opt
         return value;
     mcp_error_set(err, MCP_E_PARAMS, "--%s is required", option);
     return NULL;
+}
+
+mcp_status portarium_input_secret(char *out, const cli_line *line, mcp_error *err)
+{
+    struct termios shown, hidden;
+    bool is_terminal = tcgetattr(STDIN_FILENO, &shown) == 0;
+    if (is_terminal) {
+        fputs("Value (it is not shown): ", cli_err(line));
+        hidden = shown;
+        hidden.c_lflag &= ~(tcflag_t)ECHO;
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+    }
+    bool is_read = fgets(out, PORTARIUM_INPUT_SECRET_MAX + 2, stdin) != NULL;
+    if (is_terminal) {
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+        fputc('\n', cli_err(line));
+    }
+    out[is_read ? strcspn(out, "\r\n") : 0] = '\0';
+    return *out ? MCP_OK
+                : mcp_error_set(err, MCP_E_PARAMS,
+                                "the value is a line of standard input, which is empty");
 }

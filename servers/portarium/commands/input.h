@@ -1,5 +1,5 @@
 /**
- * input.h - objects from the line: files of JSON, and NAME=VALUE.
+ * input.h - what comes with the line: files of JSON, NAME=VALUE, secrets of standard input.
  */
 #ifndef PORTARIUM_COMMANDS_INPUT_H
 #define PORTARIUM_COMMANDS_INPUT_H
@@ -25,6 +25,18 @@ mcp_status portarium_input_pair(const char **name, const mcp_json **value, mcp_a
 
 /** The object of --input FILE, with the members of each --set. NULL: the line has neither. */
 mcp_status portarium_input_object(const mcp_json **out, portarium_link *self, mcp_error *err);
+
+/** The longest secret that is read, in bytes. */
+#define PORTARIUM_INPUT_SECRET_MAX 16384
+
+/**
+ * Read a secret: a line of standard input, so it is in no history of a shell and in no list of
+ * processes. A terminal asks for it, and does not show it.
+ *
+ * @param out PORTARIUM_INPUT_SECRET_MAX + 2 bytes, which the caller overwrites
+ * @return MCP_OK; MCP_E_PARAMS: the line is empty
+ */
+mcp_status portarium_input_secret(char *out, const cli_line *line, mcp_error *err);
 
 /** The value of an option that the command requires. @return NULL, with `err` set */
 const char *portarium_input_required(const portarium_link *self, const char *option,
