@@ -143,7 +143,7 @@ test('what was sealed with another key is not used', async (context) => {
     await self.server.restart(() => fs.rmSync(path.join(self.dir, 'key')));
     const { status, actions } = await self.run('CustomerSupport');
     assert.notEqual(status, 'Succeeded');
-    assert.match(actions[0].errorMessage, /the credential OWN of the workspace: /);
+    assert.match(actions[0].errorMessage, /the credential OWN of the workspace was sealed with another key: store it again/);
     assert.deepEqual(self.heard, []);
     assert.equal(await self.put('OWN', VALUE), 200);
     assert.equal((await self.run('CustomerSupport')).status, 'Succeeded');

@@ -279,11 +279,7 @@ static void perform(portarium_engine *self, job *what, stepping *end)
         .trace = portarium_trace_read(text),
         .deadline_mono_ms = what->deadline_mono_ms,
     };
-    if (portarium_stored_open(call.stored, end->arena, self->settings, what->workspace, text,
-                              &err) != MCP_OK) {
-        fail_result(&end->result, PORTARIUM_CLASS_AUTH_DENY, err.message);
-        return;
-    }
+    portarium_stored_open(call.stored, end->arena, self->settings, what->workspace, text);
     const portarium_stop stop = { .is_set = is_over, .data = what };
     FAULT_POINT("dispatch-begun");
     executor->perform(&end->result, &call, &stop, end->arena, data);

@@ -235,14 +235,18 @@ mcp_status portarium_credential_of(mcp_buf *out, portarium_vault *self,
                                    const portarium_attempt *attempt, const char *name,
                                    mcp_error *err)
 {
-    const char *value = NULL;
+    const portarium_stored_credential *found = NULL;
     for (size_t i = 0; i < PORTARIUM_STORED_NAMES; i++) {
         if (attempt->stored[i].name && strcmp(attempt->stored[i].name, name) == 0)
-            value = attempt->stored[i].value;
+            found = &attempt->stored[i];
     }
-    if (!value || host_has(self, attempt->workspace, name))
+    if (!found || host_has(self, attempt->workspace, name))
         return portarium_credential_get(out, self, attempt->workspace, name,
                                         attempt->deadline_mono_ms, err);
     mcp_buf_init(out, PORTARIUM_CREDENTIAL_MAX);
-    return take_value(out, name, value, strlen(value), err);
+    return found->value ? take_value(out, name, found->value, strlen(found->value), err)
+                        : mcp_error_set(err, MCP_E_DENIED,
+                                        "the credential %s of the workspace was sealed with "
+                                        "another key: store it again",
+                                        name);
 }

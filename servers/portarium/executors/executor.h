@@ -22,8 +22,8 @@
 
 /** A credential that the workspace stores itself. */
 typedef struct portarium_stored_credential {
-    const char *name; /* NULL: none */
-    const char *value;
+    const char *name;  /* NULL: none */
+    const char *value; /* NULL: it was sealed with another key */
 } portarium_stored_credential;
 
 /** What an attempt may name: of its binding, of its adapter and of its machine. */

@@ -83,10 +83,11 @@ mcp_status portarium_stored_write(mcp_json_writer *json, portarium_tx *tx, const
     mcp_write_member_array(json, "stored");
     while (portarium_next(rows, &st, err)) {
         size_t length = 0;
-        const char *sealed = db_blob_at(rows, 1, &length);
+        const char *bytes = db_blob_at(rows, 1, &length);
+        const char *sealed = mcp_arena_strndup(tx->arena, bytes, length);
         mcp_write_object(json);
         mcp_write_member_string(json, "name", db_text_at(rows, 0, NULL));
-        mcp_write_member_string(json, "sealed", mcp_arena_strndup(tx->arena, sealed, length));
+        mcp_write_member_string(json, "sealed", sealed ? sealed : "");
         mcp_write_end(json);
     }
     mcp_write_end(json);
@@ -94,32 +95,24 @@ mcp_status portarium_stored_write(mcp_json_writer *json, portarium_tx *tx, const
     return st;
 }
 
-static mcp_status open_one(portarium_stored_credential *out, mcp_arena *arena,
-                           const portarium_settings *settings, const char *workspace,
-                           const mcp_json *stored, mcp_error *err)
+static void open_one(portarium_stored_credential *out, mcp_arena *arena,
+                     const portarium_settings *settings, const char *workspace,
+                     const mcp_json *stored)
 {
     size_t length = 0;
-    mcp_error why = MCP_ERROR_INIT;
-    const char *name = mcp_json_get_string(stored, "name");
     const char *sealed = mcp_json_get_string(stored, "sealed");
-    const char *binding = name ? binding_of(arena, workspace, name) : NULL;
-    if (!binding || !sealed)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a credential");
-    out->name = name;
-    mcp_status st = portarium_unseal(&out->value, &length, arena, settings, binding, sealed, &why);
-    return st == MCP_OK ? st
-                        : mcp_error_set(err, st, "the credential %s of the workspace: %s", name,
-                                        why.message);
+    out->name = mcp_json_get_string(stored, "name");
+    const char *binding = out->name ? binding_of(arena, workspace, out->name) : NULL;
+    if (!binding || !sealed ||
+        portarium_unseal(&out->value, &length, arena, settings, binding, sealed, NULL) != MCP_OK)
+        out->value = NULL;
 }
 
-mcp_status portarium_stored_open(portarium_stored_credential *out, mcp_arena *arena,
-                                 const portarium_settings *settings, const char *workspace,
-                                 const mcp_json *attempt, mcp_error *err)
+void portarium_stored_open(portarium_stored_credential *out, mcp_arena *arena,
+                           const portarium_settings *settings, const char *workspace,
+                           const mcp_json *attempt)
 {
     const mcp_json *stored = mcp_json_get(attempt, "stored");
-    mcp_status st = MCP_OK;
-    for (size_t i = 0; st == MCP_OK && i < mcp_json_count(stored) && i < PORTARIUM_STORED_NAMES;
-         i++)
-        st = open_one(&out[i], arena, settings, workspace, mcp_json_item(stored, i), err);
-    return st;
+    for (size_t i = 0; i < mcp_json_count(stored) && i < PORTARIUM_STORED_NAMES; i++)
+        open_one(&out[i], arena, settings, workspace, mcp_json_item(stored, i));
 }

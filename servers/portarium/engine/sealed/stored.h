@@ -35,15 +35,13 @@ mcp_status portarium_stored_write(mcp_json_writer *json, portarium_tx *tx, const
                                   mcp_error *err);
 
 /**
- * Open what portarium_stored_write has written.
+ * Open what portarium_stored_write has written. One that was sealed with another key has no value.
  *
  * @param out     PORTARIUM_STORED_NAMES of them, in the arena
  * @param attempt the object with the member
- * @return MCP_OK; MCP_E_DENIED: one was sealed with another key; MCP_E_UNSUPPORTED: this server has
- *         no key; the message names it
  */
-mcp_status portarium_stored_open(portarium_stored_credential *out, mcp_arena *arena,
-                                 const portarium_settings *settings, const char *workspace,
-                                 const mcp_json *attempt, mcp_error *err);
+void portarium_stored_open(portarium_stored_credential *out, mcp_arena *arena,
+                           const portarium_settings *settings, const char *workspace,
+                           const mcp_json *attempt);
 
 #endif
