@@ -5,7 +5,7 @@
  * libcurl4), each starts by its manifest and answers a call; installed by npm without a network,
  * each wrapper answers. Sizes are bounded.
  */
-import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { bundle } from "../../packaging/bundle.mjs";
@@ -62,6 +62,7 @@ function tryBundle(server, file, root) {
   mkdirSync(join(root, place), { recursive: true });
   run("python3", ["-c", "import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])", file, join(root, place)]);
   const manifest = JSON.parse(readFileSync(join(root, place, "manifest.json"), "utf8"));
+  claim(existsSync(join(root, place, manifest.icon)), `the bundle of ${server.name} has no ${manifest.icon}`);
   for (const name of filesOf(join(root, place)).filter((name) => name.startsWith("bin/") || name.includes("/plugins/") || name.includes("/host/")))
     run("chmod", ["755", join(root, place, name)]); /* Python's reader leaves modes out */
   const done = inside(root, words(manifest, place), { input: conversation(server), env: REMOTE });
