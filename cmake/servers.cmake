@@ -51,7 +51,7 @@ foreach(server IN LISTS servers)
     target_link_libraries(${server}_app PUBLIC ${server}_core)
     mcp_embed(${server}_app NAME ${server}_files ROOT ${folder}
         FILES tools/*.json prompts/*.md resources.json pages/*.html docs/*.md schemas/*.json sql/*.sql demo/*.json
-              templates/*.in)
+              templates/*.in web/icon.svg)
     set(server_program)
     if(EXISTS ${folder}/main.c)
         set(server_program ${server})

@@ -1,9 +1,10 @@
 /*
  * bundle.mjs - bundles for hosts that install servers: PROGRAM-V-linux-CPU.mcpb, a zip of the
- * program, the libraries that a bare Linux lacks, and manifest.json (manifest_version 0.3).
+ * program, the libraries that a bare Linux lacks, its icon, and manifest.json (manifest_version
+ * 0.3).
  * usage: node packaging/bundle.mjs [owner=... repo=...]      after packaging/programs.mjs
  */
-import { readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AUTHORS, bundleName, dist, epoch, release, repository, servers, top, version } from "./project.mjs";
@@ -33,7 +34,7 @@ export function manifest(server, how) {
   const operands = server.settings.filter((one) => one.operand).map((one) => filled(one.name));
   return {
     manifest_version: "0.3", name: `causeway-${server.name}`, display_name: server.title, version,
-    description: server.description, long_description: server.about.join("\n\n"), author: { name: AUTHORS }, license: "Apache-2.0",
+    description: server.description, long_description: server.about.join("\n\n"), author: { name: AUTHORS }, license: "Apache-2.0", icon: "icon.png",
     keywords: server.keywords, repository: { type: "git", url: repository(how) },
     tools: toolsOf(server), prompts_generated: true,
     server: { type: "binary", entry_point: `bin/${server.program}`,
@@ -49,6 +50,7 @@ export function bundle(server, how) {
   const folder = join(dist, "stage", server.name), file = join(dist, bundleName(server));
   stage(server, folder);
   writeFileSync(join(folder, "manifest.json"), `${JSON.stringify(manifest(server, how), null, 2)}\n`);
+  copyFileSync(join(top, "packaging", "icons", `${server.name}.png`), join(folder, "icon.png"));
   zip(file, folder, epoch());
   rmSync(folder, { recursive: true });
   return file;

@@ -11,6 +11,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { LAPACK, linkLapack, sources } from "./lapack.mjs";
 import { dist, epoch, platform, run, servers, top, version } from "./project.mjs";
 
 const SYSTEM = /^(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|stdc\+\+|gcc_s|ssl|crypto))\.so/;
@@ -30,7 +31,10 @@ export function build() {
   run("cmake", ["--build", folder], quiet);
   rmSync(installed, { recursive: true, force: true });
   run("cmake", ["--install", folder, "--prefix", installed, "--strip"], quiet);
+  linkLapack(smallLapack);
 }
+
+const smallLapack = join(dist, "build", LAPACK);
 
 /** What a program is linked with, from its own to the last: { name, path }. */
 export function libraries(program) {
@@ -39,6 +43,24 @@ export function libraries(program) {
   if (missing !== undefined)
     throw new Error(`${program}: ${missing.trim()}`);
   return lines.map((line) => /^\s*(\S+) => (\/\S+)/.exec(line)).filter((found) => found !== null).map(([, name, path]) => ({ name, path }));
+}
+
+/** The names of the libraries that a program or library says it needs. */
+const needs = (path) => [...run("readelf", ["-d", path]).matchAll(/\(NEEDED\).*\[(.+)\]/g)].map(([, name]) => name);
+
+/** What a program that may be moved uses, the system's libraries too: { name, path, origins }, the
+ *  last being files of the packages that it is made of. LAPACK is ours, which needs nothing. */
+export function parts(program) {
+  const linked = new Map(libraries(program).map((library) => [library.name, { ...library, origins: [library.path] }]));
+  const used = new Map();
+  if (linked.has(LAPACK))
+    linked.set(LAPACK, { name: LAPACK, path: smallLapack, origins: sources() });
+  for (const open = [program]; open.length > 0;)
+    for (const name of needs(open.pop()).filter((name) => linked.has(name) && !used.has(name))) {
+      used.set(name, linked.get(name));
+      open.push(linked.get(name).path);
+    }
+  return [...linked.values()].filter(({ name }) => used.has(name));
 }
 
 export const isOfTheSystem = ({ name }) => SYSTEM.test(name);
@@ -75,7 +97,7 @@ function copyLicences(folder, copied, withDuckdb) {
   for (const name of ["LICENSE", "NOTICE"])
     copy(join(top, name), join(folder, "licenses", name), 0o644);
   copy(join(top, ".deps", "llhttp", "copyright"), join(folder, "licenses", "llhttp"), 0o644);
-  for (const name of new Set(copied.map(({ path }) => packageOf(path).name)))
+  for (const name of new Set(copied.flatMap(({ origins }) => origins.map((path) => packageOf(path).name))))
     copy(join("/usr/share/doc", name, "copyright"), join(folder, "licenses", name), 0o644);
   if (withDuckdb)
     writeFileSync(join(folder, "licenses", "duckdb"), readFileSync(join(top, "packaging", "licenses", "duckdb")), { mode: 0o644 });
@@ -90,7 +112,7 @@ export function stage(server, folder, withDuckdb = DUCKDB.includes(server.name))
   const program = join(installed, "bin", server.program);
   if (!existsSync(program))
     throw new Error(`${program} is not there: make dist`);
-  const copied = libraries(program).filter((library) => !isOfTheSystem(library));
+  const copied = parts(program).filter((library) => !isOfTheSystem(library));
   rmSync(folder, { recursive: true, force: true });
   copy(realpathSync(program), join(folder, "bin", server.program), 0o755);
   for (const { name, path } of copied)
@@ -107,7 +129,7 @@ export function archive() {
   const name = `causeway-${version}-${platform}`, folder = join(dist, name), file = join(dist, `${name}.tar.xz`);
   rmSync(folder, { recursive: true, force: true });
   cpSync(installed, folder, { recursive: true, verbatimSymlinks: true });
-  const copied = new Map(servers.flatMap((server) => libraries(join(installed, "bin", server.program)))
+  const copied = new Map(servers.flatMap((server) => parts(join(installed, "bin", server.program)))
     .filter((library) => !isOfTheSystem(library)).map((library) => [library.name, library]));
   for (const { name, path } of copied.values())
     copy(realpathSync(path), join(folder, "lib", name), 0o644);

@@ -1,7 +1,7 @@
 /*
  * sbom.mjs - causeway-V.cdx.json, the parts that each program is made of (CycloneDX 1.6): the
- * Debian packages of the libraries that it is linked with, by ldd; DuckDB, by the pin of its
- * script; what is compiled in (llhttp, toml++) and built into its pages, by package-lock.json.
+ * Debian packages of the libraries that it is linked with; DuckDB, by the pin of its script; what
+ * is compiled in (llhttp, toml++) and built into its pages, by package-lock.json.
  * usage: node packaging/sbom.mjs      after packaging/programs.mjs
  */
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { existsSync, readFileSync, readdirSync, realpathSync, writeFileSync } fr
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AUTHORS, dist, epoch, platform, run, servers, top, version } from "./project.mjs";
-import { DUCKDB, installed, libraries, packageOf } from "./programs.mjs";
+import { DUCKDB, installed, packageOf, parts as partsOfProgram } from "./programs.mjs";
 
 const licence = (id) => [{ license: { id } }];
 const text = (...path) => readFileSync(join(top, ...path), "utf8");
@@ -65,7 +65,7 @@ function headerParts(server) {
 }
 
 function partsOf(server) {
-  const linked = libraries(join(installed, "bin", server.program)).map(({ path }) => debianPart(path));
+  const linked = partsOfProgram(join(installed, "bin", server.program)).flatMap(({ origins }) => origins.map(debianPart));
   const bundled = [llhttpPart(), ...headerParts(server), ...pageParts(server), ...(DUCKDB.includes(server.name) ? [duckdbPart()] : [])];
   return [...linked, ...bundled];
 }

@@ -165,7 +165,7 @@ typedef struct mcp_server_options {
     const char *description; /* from 2025-11-25; may be NULL */
     const char *website_url; /* from 2025-11-25; may be NULL */
     /** From 2025-11-25: the text of an array, [{"src": "data:image/png;base64,..."}]; may be
-     *  NULL. */
+     *  NULL. Sent with the answers of initialize and server/discover, not with every result. */
     const char *icons;
     const char *instructions; /* for the model; may be NULL */
 

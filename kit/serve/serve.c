@@ -12,7 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keys/base64.h"
 #include "serve/http.h"
+
+#define ICON_MAX_BYTES 4096 /* of its file */
+#define ICON_BEGIN "[{\"src\":\"data:image/svg+xml;base64,"
+#define ICON_END "\",\"mimeType\":\"image/svg+xml\",\"sizes\":[\"any\"]}]"
 
 const char *const serve_tool_names[] = { "canonical", "safe", "auto", NULL };
 const char *const serve_revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
@@ -78,6 +83,27 @@ static mcp_status fill_in(serve_setup *setup, void *data, mcp_error *err)
     return cli_has(line, "allowed-dirs") ? open_guard(setup, err) : MCP_OK;
 }
 
+/* The server's icon is a file of its own, with which clients show it. */
+static mcp_status fill_icons(serve_setup *setup, mcp_error *err)
+{
+    const mcp_file *icon = mcp_files_find(setup->features.files, SERVE_ICON);
+    mcp_buf text;
+
+    if (!icon || setup->options.icons)
+        return MCP_OK;
+    if (icon->length > ICON_MAX_BYTES)
+        return mcp_error_set(err, MCP_E_LIMIT, "%s has more than %d bytes", SERVE_ICON,
+                             ICON_MAX_BYTES);
+    mcp_buf_init(&text, sizeof ICON_BEGIN ICON_END + KEYS_BASE64_LENGTH(ICON_MAX_BYTES));
+    mcp_buf_puts(&text, ICON_BEGIN);
+    keys_base64(&text, icon->bytes, icon->length);
+    mcp_buf_puts(&text, ICON_END);
+    if (text.status == MCP_OK)
+        setup->options.icons = mcp_arena_strndup(setup->arena, text.data, text.length);
+    mcp_buf_clear(&text);
+    return setup->options.icons ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "out of memory");
+}
+
 /* A collector that cannot be used is no reason not to serve. */
 static void open_trace(serve_setup *setup)
 {
@@ -120,6 +146,8 @@ static mcp_status run(const serve_server *service, serve_setup *setup, void *dat
     mcp_server *server = NULL;
     mcp_status st = service->open ? service->open(setup, data, err) : MCP_OK;
 
+    if (st == MCP_OK)
+        st = fill_icons(setup, err);
     if (st == MCP_OK)
         open_trace(setup);
     if (st == MCP_OK)

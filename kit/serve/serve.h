@@ -150,6 +150,10 @@ typedef struct serve_setup {
     auth_options jwt;
 } serve_setup;
 
+/** The path, among features.files, of a server's icon: an SVG of at most 4096 bytes, which clients
+ * are sent where options.icons is NULL. */
+#define SERVE_ICON "web/icon.svg"
+
 /** One server program. Zero is fine in all but options.name and options.version. */
 typedef struct serve_server {
     /* The flags set host, port, authorization and log, the fields that they name, and `data` of

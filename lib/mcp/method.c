@@ -194,7 +194,7 @@ static mcp_status on_initialize(mcp_call *call)
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
     write_capabilities(result, call, call->request.revision);
     mcp_write_name(result, "serverInfo");
-    mcp__client_write_identity(result, options, revision);
+    mcp__client_write_identity(result, options, revision, true);
     write_instructions(result, call);
     return MCP_OK;
 }
@@ -230,6 +230,7 @@ static mcp_status on_discover(mcp_call *call)
     mcp__envelope_write_revisions(result, "supportedVersions", options->oldest, options->newest);
     write_capabilities(result, call, call->request.revision);
     write_instructions(result, call);
+    call->answer.identity = call->context->introduction;
     return MCP_OK;
 }
 

@@ -144,8 +144,9 @@ static mcp_status fill_options(mcp_server_options *options, mcp_error *err)
 
 /* ---- assembly -------------------------------------------------------------------------------- */
 
-/* Every result without a session carries it, so it is written once. */
-static mcp_status render_identity(mcp_server *server, mcp_error *err)
+/* Every result without a session carries the identity, so it is written once. */
+static mcp_status render_identity(const char **out, mcp_server *server, bool with_icons,
+                                  mcp_error *err)
 {
     mcp_json_writer writer;
     mcp_buf text;
@@ -153,11 +154,11 @@ static mcp_status render_identity(mcp_server *server, mcp_error *err)
 
     mcp_buf_init(&text, IDENTITY_MAX_BYTES);
     mcp_json_writer_init(&writer, &text);
-    mcp__client_write_identity(&writer, &server->options, MCP_REVISION_NEWEST);
+    mcp__client_write_identity(&writer, &server->options, MCP_REVISION_NEWEST, with_icons);
     st = mcp_json_writer_status(&writer);
     if (st == MCP_OK) {
-        server->identity = mcp_arena_strndup(server->arena, text.data, text.length);
-        st = server->identity ? MCP_OK : MCP_E_NOMEM;
+        *out = mcp_arena_strndup(server->arena, text.data, text.length);
+        st = *out ? MCP_OK : MCP_E_NOMEM;
     }
     mcp_buf_clear(&text);
     if (st == MCP_OK)
@@ -211,7 +212,9 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
     if (st == MCP_OK)
         st = check_icons(server, err);
     if (st == MCP_OK)
-        st = render_identity(server, err);
+        st = render_identity(&server->identity, server, false, err);
+    if (st == MCP_OK)
+        st = render_identity(&server->introduction, server, true, err);
     if (st == MCP_OK)
         st = read_extensions(server, err);
     if (st == MCP_OK)
@@ -457,6 +460,7 @@ mcp__context mcp__server_context(mcp_server *server, mcp__executor *executor)
         .no_arguments = server->no_arguments,
         .state_key = server->state_key,
         .identity = server->identity,
+        .introduction = server->introduction,
         .extensions = server->extensions,
         .capabilities = server->capabilities,
         .mismatches = &server->mismatches,

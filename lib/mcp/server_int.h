@@ -42,7 +42,8 @@ struct mcp_server {
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
     uint8_t state_key[MCP__STATE_KEY_SIZE];
-    const char *identity;       /* the Implementation object as text */
+    const char *identity;       /* the Implementation object as text, without its icons */
+    const char *introduction;   /* the same with them */
     const mcp_json *extensions; /* an object; NULL: none in the options */
     mcp__stop stop;             /* ends what it serves */
     bool is_left_running;       /* a handler did not end: nothing that it may use is freed */

@@ -47,7 +47,7 @@ const MANIFEST = closed({
     author: closed({ name: text(100) }, ['name']), license: { const: 'Apache-2.0' }, keywords: { type: 'array', items: text(40), minItems: 1 },
     repository: closed({ type: { const: 'git' }, url: https }, ['type', 'url']),
     tools: { type: 'array', minItems: 1, items: closed({ name: { type: 'string', pattern: '^[A-Za-z0-9_]{1,64}$' }, description: text(4000) }, ['name']) },
-    prompts_generated: { const: true },
+    prompts_generated: { const: true }, icon: { const: 'icon.png' },
     server: closed({ type: { const: 'binary' }, entry_point: { type: 'string', pattern: '^bin/[a-z-]+$' },
         mcp_config: closed({ command: { type: 'string', pattern: '^\\$\\{__dirname\\}/bin/' }, args: { type: 'array', items: { type: 'string' } },
             env: { type: 'object', additionalProperties: { type: 'string' } } }, ['command', 'args']) }, ['type', 'entry_point', 'mcp_config']),
@@ -117,6 +117,9 @@ for (const server of servers) {
             const made = manifest(server, how);
             assert_valid(MANIFEST, made, server.name);
             assert.equal(made.version, version);
+            const icon = fs.readFileSync(path.join(root, 'packaging', 'icons', `${server.name}.png`));
+            assert.equal(icon.toString('latin1', 1, 4), 'PNG');
+            assert.deepEqual([icon.readUInt32BE(16), icon.readUInt32BE(20)], [512, 512]);
             for (const [name, { required, default: standard }] of Object.entries(made.user_config))
                 assert.ok(required || standard !== undefined, `${name} may be left out and would arrive unfilled`);
             for (const word of strings(made).flatMap((one) => one.match(/\$\{user_config\.[^}]+\}/g) ?? []))

@@ -118,6 +118,19 @@ for (const [name, starter, approver] of [['a database', here, anna], ['a served 
     });
 }
 
+test('the example of workspaces is applied, and its run ends as the README has it', async () => {
+    const where = { PORTARIUM_DATABASE_URL: `sqlite:${path.join(dir, 'example.db')}` };
+    succeed(['admin', 'apply', path.join(import.meta.dirname, '../../examples/portarium/workspaces.json')], where);
+    const ada = succeed(['tokens', 'create', '--workspace', 'ws-1', '--subject', 'ada', '--roles', 'approver'], where).trim();
+    const served = begin(['serve', '--port', '0'], where);
+    const { runId } = json(['runs', 'start', 'release', '--set', 'version=1.0.0'], where);
+    const approval = await gateOf(runId, where);
+    succeed(['approvals', 'approve', approval, '--rationale', 'It was tried.'], { ...where, PORTARIUM_TOKEN: ada });
+    assert.match(succeed(['runs', 'watch', runId], where), /Succeeded/);
+    served.child.kill();
+    assert.equal(await served.ended, 0, served.err);
+});
+
 test('start --wait ends with the run: 3 when it is cancelled or denied', async () => {
     const waiting = begin(['runs', 'start', 'wf-wait', '--set', 'ms=600000', '--wait'], otto());
     const id = await until('the run', () => /(run-[0-9a-f-]{36})/.exec(waiting.out)?.[1]);

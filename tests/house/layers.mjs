@@ -86,7 +86,7 @@ const ROOMS = {
   "kit/keys": { libraries: ["openssl"] },
   "kit/page": { rooms: ["public"] },
   "kit/thread": {},
-  "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard", "kit/trace"] },
+  "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard", "kit/trace", "kit/keys"] },
   "kit/trace": { rooms: ["kit/fetch"] },
   "kit/local": {},
   "kit/about": { rooms: ["kit/cli", "kit/serve"] },

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { spawnSync } from "node:child_process";
-import { build, installed, libraries, packageOf } from "../../packaging/programs.mjs";
+import { build, installed, libraries, packageOf, parts as partsOfProgram } from "../../packaging/programs.mjs";
 import { obstacle, writeSums } from "../../packaging/release.mjs";
 import { sbom, writeSbom } from "../../packaging/sbom.mjs";
 import { claim, dist, missing, run, servers, test, top } from "./support.mjs";
@@ -27,12 +27,18 @@ function claimWhole(made) {
       claim(refs.has(other), `${ref} depends on ${other}, which is no part`);
 }
 
+/* What LAPACK alone needs, of which our part of it needs nothing. */
+const INSTEAD = /^lib(blas|gfortran|quadmath)\.so/;
+
 function claimComplete(made) {
   for (const server of servers) {
     const ref = made.components.find((part) => part.name === server.program)["bom-ref"];
     const parts = made.dependencies.find((one) => one.ref === ref).dependsOn;
-    for (const { path } of libraries(join(installed, "bin", server.program)))
+    const program = join(installed, "bin", server.program), shipped = partsOfProgram(program);
+    for (const path of shipped.flatMap(({ origins }) => origins))
       claim(parts.some((part) => part.startsWith(`pkg:deb/debian/${packageOf(path).name}@`)), `${server.program} lacks ${path}`);
+    for (const { name } of libraries(program))
+      claim(shipped.some((part) => part.name === name) || INSTEAD.test(name), `${server.program} is shipped without ${name}`);
     claim(parts.some((part) => part.startsWith("pkg:npm/llhttp@")), `${server.program} lacks llhttp`);
   }
   for (const name of ["duckdb", "three", "uplot", "libtomlplusplus-dev"])

@@ -72,7 +72,9 @@ typedef struct mcp__context {
     void (*drop)(const mcp__features *features);
     const mcp_json *no_arguments; /* an empty object */
     const uint8_t *state_key;     /* MCP__STATE_KEY_SIZE bytes */
-    const char *identity;         /* the server's Implementation object as JSON; NULL: not sent */
+    const char *identity;         /* the server's Implementation object as JSON, without its icons;
+                                     NULL: not sent */
+    const char *introduction;     /* the same with them, for server/discover; NULL: not sent */
     const mcp_json *extensions;   /* an object; NULL: none in the options */
     unsigned capabilities;        /* enum mcp__capability, of the options alone */
     const char *scopes; /* all that features require, between spaces; NULL: none. For HTTP */

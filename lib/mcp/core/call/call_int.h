@@ -227,6 +227,7 @@ struct mcp_call {
         mcp__draft error_data;   /* `data` of an error: an object */
         size_t head_length;      /* of the message's beginning, where `content` has it; else 0 */
         const char *result_type; /* from 2026-07-28; NULL: "complete" */
+        const char *identity;    /* of the server, for `_meta`; NULL: the context's */
         mcp__caching caching;
         mcp__note *notes;
         const char *error_text; /* the one text of a tool error; NULL: it is none */

@@ -208,7 +208,7 @@ static void write_known(mcp_json_writer *writer, const char *member, const char 
 }
 
 void mcp__client_write_identity(mcp_json_writer *writer, const mcp_server_options *options,
-                                mcp_revision revision)
+                                mcp_revision revision, bool with_icons)
 {
     mcp_write_object(writer);
     mcp_write_member_string(writer, "name", options->name);
@@ -216,7 +216,7 @@ void mcp__client_write_identity(mcp_json_writer *writer, const mcp_server_option
     write_known(writer, "title", options->title, revision);
     write_known(writer, "description", options->description, revision);
     write_known(writer, "websiteUrl", options->website_url, revision);
-    if (options->icons && mcp__field_is_known("Implementation", "icons", revision)) {
+    if (with_icons && options->icons && mcp__field_is_known("Implementation", "icons", revision)) {
         mcp_write_name(writer, "icons");
         mcp_write_raw(writer, options->icons, strlen(options->icons));
     }

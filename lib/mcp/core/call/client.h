@@ -29,9 +29,10 @@ mcp_status mcp__client_names_read(mcp__client_names *out, mcp_arena *arena, cons
 mcp_status mcp__client_names_copy(mcp__client_names *out, mcp_arena *arena,
                                   const mcp__client_names *names);
 
-/** Write the server's Implementation object as that revision knows it. */
+/** Write the server's Implementation object as that revision knows it; its icons only where asked
+ *  for. */
 void mcp__client_write_identity(mcp_json_writer *writer, const mcp_server_options *options,
-                                mcp_revision revision);
+                                mcp_revision revision, bool with_icons);
 
 /** A copy in `arena`; NULL for NULL, and when memory is out, which `*is_lost` then tells. */
 const mcp_principal *mcp__principal_copy(mcp_arena *arena, const mcp_principal *principal,

@@ -37,7 +37,7 @@ static void write_type(mcp_json_writer *writer, const char *type, mcp_revision r
 
 static void write_meta(const mcp_call *call, const mcp__note *notes, mcp_json_writer *writer)
 {
-    const char *identity = call->context->identity;
+    const char *identity = call->answer.identity ? call->answer.identity : call->context->identity;
 
     if (!is_known("serverInfo", call->request.revision))
         identity = NULL;
