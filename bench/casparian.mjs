@@ -15,19 +15,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { fixPlace, place, program, root, serve } from '../tests/client/casparian.mjs';
+import { at, columns, fill, HEAD, median, millis, perSecond, print, run, runOf, timed, tradeOf, two } from './support/casparian.mjs';
 
 /* few rows and one round, for figures that mean nothing */
 const SMOKE = Boolean(process.env.BENCH_SMOKE);
 const ROWS = Number(process.argv[2] ?? (SMOKE ? 2000 : 1000000)), ROUNDS = SMOKE ? 1 : 3;
 const FILES = SMOKE ? 20 : 1000, SCANNED = SMOKE ? 200 : 100000, CALLS = SMOKE ? 3 : 20, QUERIES = SMOKE ? 5 : 200;
-
-const decimal = { kind: 'decimal', precision: 18, scale: 4 };
-const columns = [
-    { name: 'id', type: 'int64', nullable: false }, { name: 'account', type: 'string' }, { name: 'symbol', type: 'string' },
-    { name: 'side', type: 'string' }, { name: 'quantity', type: 'int64' }, { name: 'price', type: decimal },
-    { name: 'fee', type: decimal }, { name: 'traded_at', type: 'timestamp', format: '%Y-%m-%d %H:%M:%S' },
-    { name: 'settled_at', type: 'timestamp', format: '%Y-%m-%dT%H:%M:%S' }, { name: 'note', type: 'string' },
-];
 
 /* What people write without casparian: the same conversions, and a CSV of what was converted. */
 const SCRIPT = `import csv, sys
@@ -80,74 +73,13 @@ def parse(path):
         yield {"id": i, "text": line}
 `;
 
-const two = (n) => String(n).padStart(2, '0');
-const tradeOf = (i) => `${i},ACC${String(i * 7919 % 100000).padStart(5, '0')},${['AAPL', 'MSFT', 'IBM', 'ORCL'][i % 4]},${'BS'[i & 1]},${1 + i % 500},`
-    + `${10 + i % 900}.${two(i % 100)},${i % 9}.${String(i % 10000).padStart(4, '0')},2024-${two(1 + i % 12)}-${two(1 + i % 28)} ${two(i % 24)}:${two(i % 60)}:${two(i * 7 % 60)},`
-    + `2024-${two(1 + i % 12)}-${two(1 + i % 28)}T${two(i % 24)}:${two(i % 60)}:${two(i % 60)},fill ${i % 1000} of order\n`;
 const requestOf = (i) => `10.0.${i % 200}.${i % 250} - - [${two(1 + i % 28)}/May/2024:${two(i % 24)}:${two(i % 60)}:${two(i % 60)} +0000] `
     + `"GET /page/${i % 997}?q=${i % 31} HTTP/1.1" ${i % 20 ? 200 : 404} ${i % 5000} "https://example.org/" "Mozilla/5.0 (X11; Linux x86_64)"\n`;
-
-function fill(file, count, line, head = '') {
-    const fd = fs.openSync(file, 'w');
-    let text = head;
-    for (let i = 0; i < count; i++) {
-        text += line(i);
-        if (text.length > 1 << 20) {
-            fs.writeSync(fd, text);
-            text = '';
-        }
-    }
-    fs.writeSync(fd, text);
-    fs.closeSync(fd);
-}
-
-const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const at = (values, share) => values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
-function print(what, figure, goal) {
-    console.log(`  ${what.padEnd(58)} ${figure.padStart(16)}   ${goal}`);
-}
-const perSecond = (rows, ms) => `${Math.round(rows / ms * 1000).toLocaleString('en')} /s`;
-const millis = (ms) => `${ms.toFixed(1)} ms`;
-
-/** [The milliseconds of a function, its result]. */
-async function timed(work) {
-    const begin = performance.now();
-    const result = await work();
-    return [performance.now() - begin, result];
-}
-
-/** The memory of a process and all that it started, in MiB, without mapped files. */
-function memoryOf(pid) {
-    let total = 0;
-    try {
-        total = Number(/RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-        for (const thread of fs.readdirSync(`/proc/${pid}/task`))
-            for (const child of fs.readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(' ').filter(Boolean))
-                total += memoryOf(child);
-    } catch { /* it has ended */ }
-    return total;
-}
-
-/** Run casparian to its end: { ms, peak }. */
-async function run(self, args) {
-    const begin = performance.now();
-    const child = spawn(program, args, { cwd: self.dir, env: self.env, stdio: ['ignore', 'ignore', 'pipe'] });
-    let errors = '', peak = 0;
-    child.stderr.on('data', (bytes) => { errors += bytes; });
-    const watch = setInterval(() => { peak = Math.max(peak, memoryOf(child.pid)); }, 50);
-    const [status] = await once(child, 'exit');
-    clearInterval(watch);
-    if (status !== 0)
-        throw new Error(`casparian ${args.join(' ')}: ${status}: ${errors}`);
-    return { ms: performance.now() - begin, peak };
-}
-
-const runOf = (plugin, input, ...more) => ['run', plugin, input, '--force', '-q', '--sink', 'parquet://./out/', ...more];
 
 async function csv(self) {
     const ours = [], theirs = [], copies = [];
     let peak = 0;
-    fill(path.join(self.dir, 'trades.csv'), ROWS, tradeOf, `${columns.map(({ name }) => name).join(',')}\n`);
+    fill(path.join(self.dir, 'trades.csv'), ROWS, tradeOf, HEAD);
     self.write('schema.json', JSON.stringify({ rows: { output_name: 'rows', mode: 'strict', columns } }));
     self.write('script.py', SCRIPT);
     self.write('peer.py', PEER);

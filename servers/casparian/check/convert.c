@@ -18,12 +18,28 @@ static bool bit(const uint8_t *bitmap, size_t at)
     return bitmap[at / 8] >> (at % 8) & 1;
 }
 
+/* The most common form of a text that needs no pattern. */
+static const char *common_form(casparian_kind kind)
+{
+    switch (kind) {
+    case CASPARIAN_KIND_DATE:
+        return "%Y-%m-%d";
+    case CASPARIAN_KIND_TIMESTAMP:
+        return "%Y-%m-%dT%H:%M:%S%.f";
+    case CASPARIAN_KIND_TIME:
+        return "%H:%M:%S%.f";
+    default:
+        return NULL;
+    }
+}
+
 mcp_status casparian_converter_init(casparian_converter *out, mcp_arena *arena,
                                     const casparian_column *column, mcp_error *err)
 {
+    const char *pattern = column->pattern ? column->pattern : common_form(column->type.kind);
     *out = (casparian_converter){ .column = column };
-    if (column->pattern)
-        out->layout = casparian_layout_of(column->pattern);
+    if (pattern)
+        out->layout = casparian_layout_of(pattern);
     if (column->type.kind != CASPARIAN_KIND_TIMESTAMP_TZ)
         return MCP_OK;
     return casparian_zone_load(&out->zone, arena, column->type.zone, err);
@@ -35,8 +51,12 @@ static bool read_moment(const casparian_converter *self, casparian_temporal kind
                         casparian_moment *out, const char *text, size_t length)
 {
     const casparian_format *format = self->column->format;
-    return format ? casparian_read_moment(out, &self->layout, format, text, length)
-                  : casparian_temporal_match(out, kind, text, length);
+    casparian_layout_match match = casparian_layout_read(out, &self->layout, text, length);
+    if (match == CASPARIAN_MATCHES)
+        return true;
+    if (!format)
+        return casparian_temporal_match(out, kind, text, length);
+    return match == CASPARIAN_MAY_MATCH && casparian_format_match(out, format, text, length);
 }
 
 static bool read_int64(const casparian_converter *self, void *slot, const char *text, size_t length)

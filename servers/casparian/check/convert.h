@@ -12,13 +12,14 @@
 #include "check/batch.h"
 #include "check/violation.h"
 #include "schema/definition.h"
+#include "schema/layout.h"
 #include "schema/lexical.h"
 #include "schema/zone.h"
 
 typedef struct casparian_converter {
     const casparian_column *column;
     const casparian_zone *zone; /* of a TIMESTAMP_TZ */
-    casparian_layout layout;    /* of a format */
+    casparian_layout layout;    /* of a format, or of the form that needs none */
     bool takes_any;             /* a STRING takes the text of any value */
 } casparian_converter;
 

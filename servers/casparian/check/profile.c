@@ -1,8 +1,9 @@
 /*
  * profile.c - values are tried against all candidates at once.
  *
- * Patterns are the expensive part. The separators of a text say which of them can match at all, so
- * numbers and words are tried against none, and dates against a few.
+ * Patterns are the expensive part. The characters of a text say which of them can match at all, so
+ * numbers and words are tried against none, and dates against those with as many digits. A table
+ * gives the patterns of each set of characters.
  */
 #include "check/profile.h"
 
@@ -10,54 +11,91 @@
 
 #include "check/violation.h"
 
-/* Separators in a text. */
-enum { SLASH = 1, DASH = 2, DOT = 4, COLON = 8, OTHER = 16 };
+/* Characters in a text, besides digits. */
+enum {
+    SLASH = 1,
+    DASH = 2,
+    DOT = 4,
+    COLON = 8,
+    BLANK = 16,
+    TEE = 32,  /* T */
+    ZONE = 64, /* Z and + */
+    OTHER = 128,
+    DIGIT = 128, /* in the table of bytes, which does not name the others */
+};
 
-enum { DIGITS_MIN = 3, TEMPORAL_TEXT_MAX = 40 };
+#define STAMP (DASH | COLON)
+#define SLASHED (SLASH | COLON | BLANK)
+#define NAMED (SLASHED | OTHER)
+
+enum { DIGITS_MIN = 3, TEMPORAL_TEXT_MAX = 40, FINITE_TEXT_MAX = 300 };
+
+static const uint8_t marks_of_bytes[256] = {
+    ['/'] = SLASH,  ['-'] = DASH,  ['.'] = DOT,   [':'] = COLON, [' '] = BLANK,
+    ['\t'] = BLANK, ['T'] = TEE,   ['Z'] = ZONE,  ['+'] = ZONE,  ['0'] = DIGIT,
+    ['1'] = DIGIT,  ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT, ['5'] = DIGIT,
+    ['6'] = DIGIT,  ['7'] = DIGIT, ['8'] = DIGIT, ['9'] = DIGIT,
+};
 
 /* clang-format off */
 static const struct {
     const char *text;
     casparian_temporal kind;
-    uint8_t digits, required, allowed;
+    uint8_t length;                 /* which the text must have; 0: any */
+    uint8_t required, allowed;      /* characters */
+    uint8_t digits_min, digits_max; /* of the text */
 } known[CASPARIAN_FORMATS] = {
-    { "%Y-%m-%d", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH },
-    { "%Y/%m/%d", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH },
-    { "%d/%m/%Y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH },
-    { "%d-%m-%Y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH },
-    { "%d.%m.%Y", CASPARIAN_TEMPORAL_DATE, 0, DOT,   DOT },
-    { "%m/%d/%Y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH },
-    { "%m-%d-%Y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH },
-    { "%d/%m/%y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH },
-    { "%m/%d/%y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH },
-    { "%d-%m-%y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH },
-    { "%m-%d-%y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH },
-    { "%y/%m/%d", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH },
-    { "%Y%m%d",   CASPARIAN_TEMPORAL_DATE, 8, 0, 0 },
-    { "%y%m%d",   CASPARIAN_TEMPORAL_DATE, 6, 0, 0 },
+    { "%Y-%m-%d", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH,  6, 8 },
+    { "%Y/%m/%d", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH, 6, 8 },
+    { "%d/%m/%Y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH, 6, 8 },
+    { "%d-%m-%Y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH,  6, 8 },
+    { "%d.%m.%Y", CASPARIAN_TEMPORAL_DATE, 0, DOT,   DOT,   6, 8 },
+    { "%m/%d/%Y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH, 6, 8 },
+    { "%m-%d-%Y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH,  6, 8 },
+    { "%d/%m/%y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH, 4, 6 },
+    { "%m/%d/%y", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH, 4, 6 },
+    { "%d-%m-%y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH,  4, 6 },
+    { "%m-%d-%y", CASPARIAN_TEMPORAL_DATE, 0, DASH,  DASH,  4, 6 },
+    { "%y/%m/%d", CASPARIAN_TEMPORAL_DATE, 0, SLASH, SLASH, 4, 6 },
+    { "%Y%m%d",   CASPARIAN_TEMPORAL_DATE, 8, 0, 0, 8, 8 },
+    { "%y%m%d",   CASPARIAN_TEMPORAL_DATE, 6, 0, 0, 6, 6 },
     /* RFC 3339: with an offset here, without one below. */
-    { "%Y-%m-%dT%H:%M:%S%.f%z", CASPARIAN_TEMPORAL_TIMESTAMP_TZ, 0, DASH | COLON | OTHER, DASH | COLON | DOT | OTHER },
-    { "%Y-%m-%d %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP, 0, DASH | COLON | OTHER, DASH | COLON | OTHER },
-    { "%Y-%m-%d %H:%M:%S.%f",   CASPARIAN_TEMPORAL_TIMESTAMP, 0, DASH | COLON | DOT | OTHER, DASH | COLON | DOT | OTHER },
-    { "%Y-%m-%dT%H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP, 0, DASH | COLON | OTHER, DASH | COLON | OTHER },
-    { "%Y-%m-%dT%H:%M:%S%.f",   CASPARIAN_TEMPORAL_TIMESTAMP, 0, DASH | COLON | OTHER, DASH | COLON | DOT | OTHER },
-    { "%Y/%m/%d %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP, 0, SLASH | COLON | OTHER, SLASH | COLON | OTHER },
-    { "%d/%m/%Y %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP, 0, SLASH | COLON | OTHER, SLASH | COLON | OTHER },
-    { "%m/%d/%Y %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP, 0, SLASH | COLON | OTHER, SLASH | COLON | OTHER },
-    { "%d/%b/%Y:%H:%M:%S %z",   CASPARIAN_TEMPORAL_TIMESTAMP_TZ, 0, SLASH | COLON | OTHER, SLASH | COLON | DASH | OTHER },
-    { "%Y%m%d-%H:%M:%S.%f",     CASPARIAN_TEMPORAL_TIMESTAMP, 0, DASH | COLON | DOT, DASH | COLON | DOT },
-    { "%Y%m%d-%H:%M:%S",        CASPARIAN_TEMPORAL_TIMESTAMP, 0, DASH | COLON, DASH | COLON },
-    { "%Y%m%d%H%M%S",           CASPARIAN_TEMPORAL_TIMESTAMP, 14, 0, 0 },
+    { "%Y-%m-%dT%H:%M:%S%.f%z", CASPARIAN_TEMPORAL_TIMESTAMP_TZ, 0, STAMP | TEE,         STAMP | TEE | DOT | ZONE, 9, 27 },
+    { "%Y-%m-%d %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP,    0, STAMP | BLANK,       STAMP | BLANK,       9, 14 },
+    { "%Y-%m-%d %H:%M:%S.%f",   CASPARIAN_TEMPORAL_TIMESTAMP,    0, STAMP | BLANK | DOT, STAMP | BLANK | DOT, 10, 23 },
+    { "%Y-%m-%dT%H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP,    0, STAMP | TEE,         STAMP | TEE,         9, 14 },
+    { "%Y-%m-%dT%H:%M:%S%.f",   CASPARIAN_TEMPORAL_TIMESTAMP,    0, STAMP | TEE,         STAMP | TEE | DOT,   9, 23 },
+    { "%Y/%m/%d %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP,    0, SLASHED,             SLASHED,             9, 14 },
+    { "%d/%m/%Y %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP,    0, SLASHED,             SLASHED,             9, 14 },
+    { "%m/%d/%Y %H:%M:%S",      CASPARIAN_TEMPORAL_TIMESTAMP,    0, SLASHED,             SLASHED,             9, 14 },
+    { "%d/%b/%Y:%H:%M:%S %z",   CASPARIAN_TEMPORAL_TIMESTAMP_TZ, 0, NAMED, NAMED | DASH | TEE | ZONE, 8, 16 },
+    { "%Y%m%d-%H:%M:%S.%f",     CASPARIAN_TEMPORAL_TIMESTAMP,    0, STAMP | DOT,         STAMP | DOT,         10, 23 },
+    { "%Y%m%d-%H:%M:%S",        CASPARIAN_TEMPORAL_TIMESTAMP,    0, STAMP,               STAMP,               9, 14 },
+    { "%Y%m%d%H%M%S",           CASPARIAN_TEMPORAL_TIMESTAMP,    14, 0, 0, 14, 14 },
 };
 /* clang-format on */
+
+_Static_assert(CASPARIAN_FORMATS <= 32, "a bit for each pattern");
+
+static void list_by_marks(casparian_patterns *self)
+{
+    for (unsigned marks = 0; marks < 256; marks++) {
+        self->of_marks[marks] = 0;
+        for (size_t i = 0; i < CASPARIAN_FORMATS; i++) {
+            if ((marks & known[i].required) == known[i].required && !(marks & ~known[i].allowed))
+                self->of_marks[marks] |= UINT32_C(1) << i;
+        }
+    }
+}
 
 mcp_status casparian_patterns_compile(casparian_patterns *out, mcp_arena *arena, mcp_error *err)
 {
     mcp_status st = MCP_OK;
+    list_by_marks(out);
     for (size_t i = 0; i < CASPARIAN_FORMATS && st == MCP_OK; i++) {
         out->items[i].text = known[i].text;
         out->items[i].kind = known[i].kind;
-        out->items[i].digits = known[i].digits;
+        out->items[i].digits = known[i].length;
         out->items[i].layout = casparian_layout_of(known[i].text);
         st = casparian_format_compile(&out->items[i].format, arena, known[i].text, known[i].kind,
                                       err);
@@ -77,44 +115,38 @@ static candidates bit_of(size_t candidate)
     return (candidates)1 << candidate;
 }
 
-static uint8_t separators_of(const char *text, size_t length, size_t *digits)
+/* The characters at the begin of a text: enough of them to refuse a number and a time. */
+struct marks {
+    size_t digits;
+    uint8_t found; /* besides digits */
+};
+
+static struct marks marks_of(const char *text, size_t length)
 {
+    struct marks out = { .digits = 0 };
     uint8_t found = 0;
-    for (size_t i = 0; i < length; i++) {
-        switch (text[i]) {
-        case '/':
-            found |= SLASH;
-            break;
-        case '-':
-            found |= DASH;
-            break;
-        case '.':
-            found |= DOT;
-            break;
-        case ':':
-            found |= COLON;
-            break;
-        default:
-            if (text[i] >= '0' && text[i] <= '9')
-                ++*digits;
-            else
-                found |= OTHER;
-        }
+    bool has_others = false;
+    for (size_t i = 0; i < length && i < TEMPORAL_TEXT_MAX; i++) {
+        uint8_t mark = marks_of_bytes[(unsigned char)text[i]];
+        out.digits += mark == DIGIT;
+        found |= mark;
+        has_others |= mark == 0;
     }
-    return found;
+    out.found = (uint8_t)((found & ~DIGIT) | (has_others ? OTHER : 0));
+    return out;
 }
 
-static candidates patterns_of(const casparian_patterns *patterns, const char *text, size_t length)
+static candidates patterns_of(const casparian_patterns *patterns, const struct marks *marks,
+                              const char *text, size_t length)
 {
     candidates fit = 0;
-    size_t digits = 0;
     casparian_moment moment;
-    if (length > TEMPORAL_TEXT_MAX)
+    if (length > TEMPORAL_TEXT_MAX || marks->digits < DIGITS_MIN)
         return 0;
-    uint8_t found = separators_of(text, length, &digits);
-    for (size_t i = 0; digits >= DIGITS_MIN && i < CASPARIAN_FORMATS; i++) {
-        if ((found & known[i].required) == known[i].required && !(found & ~known[i].allowed) &&
-            (known[i].digits == 0 || length == known[i].digits) &&
+    for (uint32_t left = patterns->of_marks[marks->found]; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctz(left);
+        if (marks->digits >= known[i].digits_min && marks->digits <= known[i].digits_max &&
+            (known[i].length == 0 || length == known[i].length) &&
             casparian_read_moment(&moment, &patterns->items[i].layout, patterns->items[i].format,
                                   text, length))
             fit |= bit_of(i);
@@ -128,43 +160,65 @@ static void widen(casparian_profile *self, size_t whole, size_t fraction)
     self->fraction = fraction > self->fraction ? fraction : self->fraction;
 }
 
-static candidates numbers_of(casparian_profile *self, const char *text, size_t length)
+/* Whether decimal digits are a number of JSON as well, which has no zeros in front. */
+static bool has_no_zero_in_front(const char *text, size_t length)
+{
+    size_t at = text[0] == '-';
+    return text[at] != '0' || at + 1 == length || text[at + 1] == '.';
+}
+
+static candidates numbers_of(casparian_profile *self, const struct marks *marks, const char *text,
+                             size_t length)
 {
     candidates fit = 0;
     casparian_decimal_digits digits;
     int64_t integer;
     double number;
-    bool may_be_number = length > 0 &&
+    bool has_dash_inside = length > 0 && (marks->found & DASH) && text[0] != '-';
+    bool may_be_number = length > 0 && !(marks->found & (SLASH | COLON | BLANK | TEE)) &&
+                         (!has_dash_inside || (marks->found & OTHER)) && /* 1e-5 */
                          ((text[0] >= '0' && text[0] <= '9') || text[0] == '-' || text[0] == 'n' ||
                           text[0] == 'N' || text[0] == 'i' || text[0] == 'I');
     if (!may_be_number)
         return 0;
-    if (casparian_lexical_int64(&integer, text, length))
+    if (!(marks->found & ~DASH) && casparian_lexical_int64(&integer, text, length))
         fit |= bit_of(CASPARIAN_FITS_INT64);
-    if (casparian_decimal_count(&digits, text, length) &&
-        digits.whole + digits.fraction <= CASPARIAN_DECIMAL_PRECISION_MAX) {
+    bool is_decimal = !(marks->found & ~(DASH | DOT)) &&
+                      casparian_decimal_count(&digits, text, length);
+    if (is_decimal && digits.whole + digits.fraction <= CASPARIAN_DECIMAL_PRECISION_MAX) {
         widen(self, digits.whole, digits.fraction);
         fit |= bit_of(CASPARIAN_FITS_DECIMAL);
     }
-    if (casparian_lexical_float64(&number, text, length))
-        fit |= bit_of(CASPARIAN_FITS_FLOAT64);
+    bool is_float = is_decimal && length <= FINITE_TEXT_MAX
+                        ? has_no_zero_in_front(text, length)
+                        : casparian_lexical_float64(&number, text, length);
+    return fit | (is_float ? bit_of(CASPARIAN_FITS_FLOAT64) : 0);
+}
+
+static candidates words_of(const char *text, size_t length)
+{
+    candidates fit = 0;
+    int64_t micros;
+    bool truth;
+    if (casparian_lexical_boolean(&truth, text, length))
+        fit |= bit_of(CASPARIAN_FITS_BOOLEAN);
+    if (length > 1 && text[text[0] == '-'] == 'P' &&
+        casparian_lexical_duration(&micros, text, length))
+        fit |= bit_of(CASPARIAN_FITS_DURATION);
     return fit;
 }
 
 static candidates text_fits(casparian_profile *self, const casparian_patterns *patterns,
                             const char *text, size_t length)
 {
-    candidates fit = bit_of(CASPARIAN_FITS_STRING);
+    struct marks marks = marks_of(text, length);
     casparian_moment moment;
-    int64_t micros;
-    bool truth;
-    if (casparian_lexical_boolean(&truth, text, length))
-        fit |= bit_of(CASPARIAN_FITS_BOOLEAN);
-    if (casparian_lexical_duration(&micros, text, length))
-        fit |= bit_of(CASPARIAN_FITS_DURATION);
-    if (casparian_temporal_match(&moment, CASPARIAN_TEMPORAL_TIME, text, length))
+    candidates fit = bit_of(CASPARIAN_FITS_STRING) | words_of(text, length);
+    if (!(marks.found & ~(COLON | DOT)) && (marks.found & COLON) &&
+        casparian_temporal_match(&moment, CASPARIAN_TEMPORAL_TIME, text, length))
         fit |= bit_of(CASPARIAN_FITS_TIME);
-    return fit | numbers_of(self, text, length) | patterns_of(patterns, text, length);
+    return fit | numbers_of(self, &marks, text, length) |
+           patterns_of(patterns, &marks, text, length);
 }
 
 /* The patterns of a kind: a date is one of each pattern of dates, and a timestamp at midnight. */
@@ -237,9 +291,12 @@ static void count(casparian_profile *self, candidates fit, bool is_sentinel,
     for (; fit; fit &= fit - 1) {
         casparian_fits *of = &self->of[__builtin_ctzll(fit)];
         of->fits += !is_sentinel;
-        of->won += standing != CASPARIAN_STANDS;
+        if (standing == CASPARIAN_STANDS) {
+            of->kept++;
+            continue;
+        }
+        of->won++;
         of->healed += standing == CASPARIAN_FAILS_ALONE;
-        of->kept += standing == CASPARIAN_STANDS;
     }
 }
 

@@ -12,6 +12,7 @@
 #define CASPARIAN_CHECK_PROFILE_H
 
 #include "check/batch.h"
+#include "schema/layout.h"
 #include "schema/lexical.h"
 
 /** Patterns of dates, and of timestamps with and without a zone, in the order of preference. */
@@ -40,6 +41,7 @@ typedef struct casparian_patterns {
         const casparian_format *format;
         casparian_layout layout;
     } items[CASPARIAN_FORMATS];
+    uint32_t of_marks[256]; /* bit i: pattern i may match texts with such characters */
 } casparian_patterns;
 
 /** Compile them. @return MCP_OK; MCP_E_NOMEM */

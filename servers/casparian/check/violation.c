@@ -37,7 +37,8 @@ const char *casparian_violation_text(casparian_violation violation)
 
 int casparian_sentinel_of(const char *text, size_t length)
 {
-    if (length > strlen("PENDING"))
+    bool may_be_one = length == 0 || (length <= strlen("PENDING") && strchr("NnPU-?", text[0]));
+    if (!may_be_one)
         return -1;
     for (int i = 0; i < SENTINELS; i++) {
         if (strlen(sentinel_texts[i]) == length && memcmp(text, sentinel_texts[i], length) == 0)

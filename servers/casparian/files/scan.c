@@ -245,6 +245,8 @@ mcp_status casparian_scan_next(const casparian_scan_file **out, casparian_scan *
         if (st != MCP_OK || (self->walk && !entry) || (!self->walk && self->is_done))
             return st;
         has_file = self->walk ? fill_from_entry(self, entry) : fill_from_start(self);
+        if (has_file && self->options.wants)
+            has_file = self->options.wants(self->options.data, &self->file);
     }
     mcp_status st = add_hash(self, err);
     if (st == MCP_OK)

@@ -30,6 +30,8 @@ bool casparian_hash_mode_read(casparian_hash_mode *out, const char *text);
 /** Most errors that a scan tells. */
 #define CASPARIAN_SCAN_ERRORS_MAX 10
 
+typedef struct casparian_scan_file casparian_scan_file;
+
 /** Borrowed while the scan lives. Zero is the default of every field that is not required. */
 typedef struct casparian_scan_options {
     const guard *guard;         /* required */
@@ -41,18 +43,19 @@ typedef struct casparian_scan_options {
     casparian_hash_mode hash_mode;
     int64_t hash_budget_ms;          /* of work for hashes, then there are none; 0: no limit */
     bool (*should_stop)(void *data); /* NULL: never */
+    bool (*wants)(void *data, const casparian_scan_file *file); /* NULL: all; it has no hash yet */
     void *data;
 } casparian_scan_options;
 
 /** A file. Valid until the next step. */
-typedef struct casparian_scan_file {
+struct casparian_scan_file {
     const char *path;     /* absolute */
     const char *relative; /* to the start; the name where that is a file */
     const char *name;
     int64_t size, mtime_ns;
     uint64_t device, inode;
     char hash[CASPARIAN_SCAN_HASH_SIZE]; /* "" where there is none */
-} casparian_scan_file;
+};
 
 /** What was left out. */
 typedef struct casparian_scan_error {

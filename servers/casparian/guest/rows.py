@@ -43,7 +43,8 @@ class TooLarge(Exception):
 
 encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False,
                                allow_nan=False).encode
-encode_nested = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+encode_nested = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False,
+                                 default=str).encode
 
 EPOCH = datetime.datetime(1970, 1, 1)
 EPOCH_UTC = EPOCH.replace(tzinfo=datetime.timezone.utc)
@@ -67,10 +68,14 @@ def int_cell(value, warn):
     return text
 
 
+def infinite_text(number):
+    return "nan" if number != number else "inf" if number > 0 else "-inf"
+
+
 def float_cell(value, warn):
     if math.isfinite(value):
         return value
-    return {"$f": "nan" if value != value else "inf" if value > 0 else "-inf"}
+    return {"$f": infinite_text(value)}
 
 
 def decimal_cell(value, warn):
@@ -134,6 +139,28 @@ def bytes_cell(value, warn):
     return {"$b": binascii.b2a_base64(value, newline=False).decode()}
 
 
+def without_infinite(value):
+    """A nested value whose numbers JSON has: NaN and infinities are texts, as in answers."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else infinite_text(value)
+    if isinstance(value, dict):
+        return {without_infinite(key): without_infinite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_infinite(item) for item in value]
+    return value
+
+
+def nested_text(value):
+    try:
+        return encode_nested(value)
+    except ValueError as error:
+        try:
+            finite = without_infinite(value)
+        except RecursionError:
+            raise error from None  # it contains itself
+        return encode_nested(finite)
+
+
 def nested_cell(value, warn):
     warn("nested values are sent as JSON text")
     if isinstance(value, (set, frozenset)):
@@ -141,7 +168,7 @@ def nested_cell(value, warn):
     elif not isinstance(value, (dict, list, tuple)):
         value = dict(value)
     try:
-        return encode_nested(value)
+        return nested_text(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise Unsupported(f"a nested value that is no JSON: {error}") from None
 

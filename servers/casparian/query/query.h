@@ -117,8 +117,8 @@ typedef struct casparian_query_failure {
                                      of the data: not those about the statement alone */
     const char *suggestion;       /* NULL: none; of a table that does not exist, that a file of
                                      the statement's outputs was left out, and why */
-    const char *const *available; /* of a table that does not exist: names of views, at most
-                                     CASPARIAN_QUERY_AVAILABLE_MAX */
+    const char *const *available; /* of a table that does not exist: names of views that can be
+                                     read, at most CASPARIAN_QUERY_AVAILABLE_MAX */
     size_t available_count;
 } casparian_query_failure;
 

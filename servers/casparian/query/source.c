@@ -91,6 +91,13 @@ static int open_plain(const char *location)
     return fd;
 }
 
+int casparian_source_open(const casparian_catalog *catalog, const casparian_catalog_file *file)
+{
+    return file->open      ? file->open(file->data, file->location)
+           : catalog->open ? catalog->open(catalog->data, file->location)
+                           : open_plain(file->location);
+}
+
 /* The same file may hold tables of many jobs. */
 static int find_open(const casparian_sources *self, const char *location)
 {
@@ -119,9 +126,7 @@ static mcp_status open_file(casparian_sources *self, size_t index, mcp_error *er
     int number = is_database ? find_open(self, file->location) : CASPARIAN_SOURCE_UNKNOWN;
 
     if (number == CASPARIAN_SOURCE_UNKNOWN) {
-        int fd = file->open      ? file->open(file->data, file->location)
-                 : catalog->open ? catalog->open(catalog->data, file->location)
-                                 : open_plain(file->location);
+        int fd = casparian_source_open(catalog, file);
         if (fd < 0) {
             self->numbers[index] = fd == CASPARIAN_CATALOG_DENIED ? CASPARIAN_SOURCE_DENIED
                                                                   : CASPARIAN_SOURCE_MISSING;

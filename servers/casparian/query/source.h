@@ -35,6 +35,9 @@ void casparian_sources_clear(casparian_sources *self);
  *  could, or was not needed. */
 int casparian_source_refusal(const casparian_sources *self, size_t file);
 
+/** Open a file of the catalog. @return as casparian_catalog_open */
+int casparian_source_open(const casparian_catalog *catalog, const casparian_catalog_file *file);
+
 /** Files that are read alike (source.c). */
 struct casparian_source_part;
 

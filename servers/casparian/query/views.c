@@ -438,6 +438,25 @@ void casparian_views_clear(casparian_views *views)
     views->fd_count = 0;
 }
 
+/* Whether a file of the group can be read. Tables of the state need no file. */
+static bool is_readable(const casparian_catalog *catalog, const group *of)
+{
+    int fd = -1;
+    for (size_t i = 0; !of->is_control && fd < 0 && i < catalog->count; i++)
+        if (is_of(&catalog->files[i], of))
+            fd = casparian_source_open(catalog, &catalog->files[i]);
+    if (fd >= 0)
+        close(fd);
+    return of->is_control || fd >= 0;
+}
+
+static const char *name_of(const group *of, mcp_arena *arena)
+{
+    return of->is_quarantine ? mcp_arena_printf(arena, "quarantine.%s", of->output)
+           : of->is_control  ? mcp_arena_printf(arena, "casparian.%s", of->output)
+                             : of->output;
+}
+
 size_t casparian_views_names(const char **out, size_t max, const casparian_catalog *catalog,
                              mcp_arena *arena)
 {
@@ -446,10 +465,7 @@ size_t casparian_views_names(const char **out, size_t max, const casparian_catal
     size_t count = 0;
 
     for (size_t i = 0; groups && i < group_count && count < max; i++)
-        out[count++] = groups[i].is_quarantine
-                           ? mcp_arena_printf(arena, "quarantine.%s", groups[i].output)
-                       : groups[i].is_control
-                           ? mcp_arena_printf(arena, "casparian.%s", groups[i].output)
-                           : groups[i].output;
+        if (is_readable(catalog, &groups[i]))
+            out[count++] = name_of(&groups[i], arena);
     return count;
 }

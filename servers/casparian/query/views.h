@@ -44,7 +44,8 @@ mcp_status casparian_views_make(casparian_views *out, const casparian_catalog *c
 void casparian_views_clear(casparian_views *views);
 
 /** The names of the catalog's views, "x", "quarantine.x" and "casparian.x", in the order of their
- *  outputs. @return how many are in `out`, at most `max` */
+ *  outputs, but for those without a file that may be read.
+ *  @return how many are in `out`, at most `max` */
 size_t casparian_views_names(const char **out, size_t max, const casparian_catalog *catalog,
                              mcp_arena *arena);
 

@@ -336,8 +336,7 @@ static bool match_name(match *self, size_t at, size_t index, const directive *wh
     return false;
 }
 
-/* Z, +HHMM or +HH:MM. @return its length; 0: it is none */
-static size_t read_offset(int32_t *out, const char *text, size_t length)
+size_t casparian_read_offset(int32_t *out, const char *text, size_t length)
 {
     size_t colon = length > 3 && text[3] == ':';
     if (length > 0 && text[0] == 'Z') {
@@ -361,7 +360,8 @@ static size_t read_offset(int32_t *out, const char *text, size_t length)
 
 static bool match_offset(match *self, size_t at, size_t index)
 {
-    size_t length = read_offset(&self->moment.offset_s, self->text + at, self->length - at);
+    size_t length = casparian_read_offset(&self->moment.offset_s, self->text + at,
+                                          self->length - at);
     self->moment.has_offset = true;
     return length > 0 && match_from(self, at + length, index + 1);
 }
@@ -505,7 +505,7 @@ bool casparian_temporal_match(casparian_moment *out, casparian_temporal kind, co
         at += taken;
     }
     if (kind == CASPARIAN_TEMPORAL_TIMESTAMP_TZ) {
-        size_t taken = read_offset(&made.offset_s, text + at, length - at);
+        size_t taken = casparian_read_offset(&made.offset_s, text + at, length - at);
         if (taken == 0 || taken == 5) /* RFC 3339 has the colon */
             return false;
         made.has_offset = true;

@@ -48,6 +48,9 @@ mcp_status casparian_format_compile(const casparian_format **out, mcp_arena *are
 bool casparian_format_match(casparian_moment *out, const casparian_format *format, const char *text,
                             size_t length);
 
+/** Read an offset at the begin of a text: Z, +HHMM or +HH:MM. @return its length; 0: it is none */
+size_t casparian_read_offset(int32_t *out, const char *text, size_t length);
+
 /**
  * Read a text without a pattern: a date YYYY-MM-DD; a timestamp YYYY-MM-DD, 'T' or one space, and
  * HH:MM:SS with an optional fraction of 1 to 9 digits; a timestamp with zone the same followed by Z

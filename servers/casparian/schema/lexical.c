@@ -1,6 +1,6 @@
 /*
- * lexical.c - readers of integers, numbers, booleans, decimals, durations, and of dates and times
- * in patterns of a fixed length. Each reads its text once and takes no memory.
+ * lexical.c - readers of integers, numbers, booleans, decimals and durations. Each reads its text
+ * once and takes no memory.
  */
 #include "schema/lexical.h"
 
@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "schema/civil.h"
+#include "schema/digits.h"
 
 enum { INT64_DIGITS_MAX = 19, PART_DIGITS_MAX = 18, MICRO_DIGITS = 6, EXACT_EXPONENT_MAX = 22 };
 
@@ -36,11 +39,8 @@ bool casparian_lexical_int64(int64_t *out, const char *text, size_t length)
     uint64_t value = 0;
     if (digits == 0 || digits > INT64_DIGITS_MAX || (text[at] == '0' && digits > 1))
         return false;
-    for (; at < length; at++) {
-        if (!is_digit(text[at]))
-            return false;
-        value = value * 10 + (uint64_t)(text[at] - '0');
-    }
+    if (!casparian_digits(&value, text + at, digits))
+        return false;
     if (value > (uint64_t)INT64_MAX + is_negative)
         return false;
     *out = is_negative ? (int64_t)(0 - value) : (int64_t)value;
@@ -56,7 +56,9 @@ bool casparian_lexical_boolean(bool *out, const char *text, size_t length)
         { "true", true }, { "false", false }, { "1", true },  { "0", false }, { "yes", true },
         { "no", false },  { "t", true },      { "f", false }, { "y", true },  { "n", false },
     };
-    for (size_t i = 0; length <= strlen("false") && i < sizeof words / sizeof words[0]; i++) {
+    if (length == 0 || length > strlen("false") || !strchr("tTfFyYnN10", text[0]))
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (is_word(text, length, words[i].word)) {
             *out = words[i].value;
             return true;
@@ -155,33 +157,42 @@ bool casparian_lexical_float64(double *out, const char *text, size_t length)
     return isfinite(*out);
 }
 
+/* Where the point is, which most texts have before as many digits as the scale says; `length`:
+ * there is none. */
+static size_t point_of(const char *text, size_t length, unsigned scale)
+{
+    if (length > scale && text[length - scale - 1] == '.')
+        return length - scale - 1;
+    const char *found = length > 0 ? memchr(text, '.', length) : NULL;
+    return found ? (size_t)(found - text) : length;
+}
+
 bool casparian_lexical_decimal(casparian_int128 *out, const char *text, size_t length,
                                casparian_decimal_type type)
 {
     static const uint64_t powers[] = {
         1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u,
     };
-    size_t at = length > 0 && text[0] == '-', begin = at;
-    uint64_t value = 0;
+    size_t begin = length > 0 && text[0] == '-';
+    uint64_t value = 0, part = 0;
     if (length > PART_DIGITS_MAX || type.precision > PART_DIGITS_MAX ||
         type.scale >= sizeof powers / sizeof powers[0])
         return casparian_decimal_parse(out, text, length, type);
-    for (; at < length && is_digit(text[at]); at++)
-        value = value * 10 + (uint64_t)(text[at] - '0');
+    size_t point = point_of(text, length, type.scale);
     /* Zeros in front do not count, so their number is left to the other reader. */
-    if (at == begin || (text[begin] == '0' && at - begin > 1) ||
-        at - begin + type.scale > type.precision)
+    if (point == begin || (text[begin] == '0' && point - begin > 1) ||
+        point - begin + type.scale > type.precision)
         return casparian_decimal_parse(out, text, length, type);
-    size_t fraction = 0;
-    if (at < length && text[at] == '.') {
-        for (at++; at < length && is_digit(text[at]); at++, fraction++)
-            value = value * 10 + (uint64_t)(text[at] - '0');
-        if (fraction == 0)
-            return false;
-    }
-    if (at < length || fraction > type.scale)
+    if (!casparian_digits(&value, text + begin, point - begin))
         return false;
-    value *= powers[type.scale - fraction];
+    value *= powers[type.scale];
+    if (point < length) {
+        size_t fraction = length - point - 1;
+        if (fraction == 0 || fraction > type.scale ||
+            !casparian_digits(&part, text + point + 1, fraction))
+            return false;
+        value += part * powers[type.scale - fraction];
+    }
     *out = begin ? -(casparian_int128)value : (casparian_int128)value;
     return true;
 }
@@ -268,111 +279,4 @@ bool casparian_lexical_duration(int64_t *out, const char *text, size_t length)
         return false;
     *out = is_negative ? -total : total;
     return true;
-}
-
-/* ---- layouts --------------------------------------------------------------------------------- */
-
-static bool add_part(casparian_layout *self, char directive, char literal)
-{
-    if (self->count == CASPARIAN_LAYOUT_PARTS_MAX)
-        return false;
-    self->parts[self->count].directive = directive;
-    self->parts[self->count].literal = literal;
-    self->count++;
-    self->length += directive == 'Y' ? 4 : directive ? 2 : 1;
-    return true;
-}
-
-/* The parts of a pattern; %F and %T are patterns of their own. */
-static bool add_parts(casparian_layout *self, const char *pattern)
-{
-    bool is_known = true;
-    for (const char *at = pattern; is_known && *at; at++) {
-        if (*at != '%')
-            is_known = add_part(self, '\0', *at);
-        else if (*++at == 'F')
-            is_known = add_parts(self, "%Y-%m-%d");
-        else if (*at == 'T')
-            is_known = add_parts(self, "%H:%M:%S");
-        else
-            is_known = *at && strchr("YmdyHMS", *at) && add_part(self, *at, '\0');
-    }
-    return is_known;
-}
-
-casparian_layout casparian_layout_of(const char *pattern)
-{
-    casparian_layout made = { .length = 0 };
-    if (!add_parts(&made, pattern))
-        made.length = 0;
-    return made;
-}
-
-static bool read_two(int *out, const char *text)
-{
-    if (!is_digit(text[0]) || !is_digit(text[1]))
-        return false;
-    *out = (text[0] - '0') * 10 + text[1] - '0';
-    return true;
-}
-
-static bool read_part(casparian_moment *out, char directive, const char *text)
-{
-    int high = 0, value = 0;
-    if (!read_two(&value, text))
-        return false;
-    switch (directive) {
-    case 'Y':
-        high = value;
-        if (!read_two(&value, text + 2))
-            return false;
-        out->date.year = high * 100 + value;
-        return true;
-    case 'y':
-        out->date.year = value >= 69 ? 1900 + value : 2000 + value;
-        return true;
-    case 'm':
-        out->date.month = value;
-        return true;
-    case 'd':
-        out->date.day = value;
-        return true;
-    case 'H':
-        out->hour = value;
-        return value < 24;
-    case 'M':
-        out->minute = value;
-        return value < 60;
-    default:
-        out->second = value;
-        return value < 60;
-    }
-}
-
-bool casparian_layout_match(casparian_moment *out, const casparian_layout *layout, const char *text,
-                            size_t length)
-{
-    casparian_moment made = { .date = { .year = 1970, .month = 1, .day = 1 } };
-    if (length != layout->length || length == 0)
-        return false;
-    for (size_t i = 0; i < layout->count; i++) {
-        char directive = layout->parts[i].directive;
-        if (directive == '\0') {
-            if (*text++ != layout->parts[i].literal)
-                return false;
-            continue;
-        }
-        if (!read_part(&made, directive, text))
-            return false;
-        text += directive == 'Y' ? 4 : 2;
-    }
-    *out = made;
-    return casparian_date_is_valid(&made.date);
-}
-
-bool casparian_read_moment(casparian_moment *out, const casparian_layout *layout,
-                           const casparian_format *format, const char *text, size_t length)
-{
-    return casparian_layout_match(out, layout, text, length) ||
-           casparian_format_match(out, format, text, length);
 }

@@ -1,7 +1,7 @@
 /**
  * lexical.h - the texts that are values of a type, exactly and without blanks around them.
  *
- * Dates and times are in schema/format.h; a layout reads the most common patterns of it faster.
+ * Dates and times are in schema/format.h, and in schema/layout.h those of the common patterns.
  * Every function is pure; any thread. On false, `out` is undefined.
  *
  * Source: casparian's data model, 3.4, L1 to L5.
@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "schema/decimal.h"
-#include "schema/format.h"
 
 /** Longest text that is read as a float64. */
 #define CASPARIAN_NUMBER_TEXT_MAX 1024
@@ -35,32 +34,5 @@ bool casparian_lexical_decimal(casparian_int128 *out, const char *text, size_t l
 /** ISO 8601: P[nD]T[nH][nM][n(.n)S], 'T' and its parts or the days may be missing, not both; '-'
  *  may stand in front; the fraction has at most 6 digits. @param out microseconds */
 bool casparian_lexical_duration(int64_t *out, const char *text, size_t length);
-
-enum { CASPARIAN_LAYOUT_PARTS_MAX = 32 };
-
-/** A pattern whose directives (%Y %m %d %y %H %M %S %F %T) all have their longest form. */
-typedef struct casparian_layout {
-    size_t length; /* of each text; 0: the pattern has other directives, and nothing matches */
-    size_t count;
-    struct {
-        char directive; /* '\0': a literal */
-        char literal;
-    } parts[CASPARIAN_LAYOUT_PARTS_MAX];
-} casparian_layout;
-
-/** @param pattern that casparian_format_compile has taken */
-casparian_layout casparian_layout_of(const char *pattern);
-
-/**
- * Read a text. What matches, casparian_format_match reads as the same.
- *
- * @return false: casparian_format_match must decide
- */
-bool casparian_layout_match(casparian_moment *out, const casparian_layout *layout, const char *text,
-                            size_t length);
-
-/** Read a text by a pattern: by the layout if that can, else by the format. */
-bool casparian_read_moment(casparian_moment *out, const casparian_layout *layout,
-                           const casparian_format *format, const char *text, size_t length);
 
 #endif

@@ -95,7 +95,7 @@ typedef struct search {
     guard *roots;
     guard_named start;
     casparian_scan *scan;
-    casparian_glob *all;              /* what the scan is given: the globs judge below */
+    casparian_glob *all; /* what the scan is given: `wants` judges by the globs below */
     casparian_glob *globs[GLOBS_MAX]; /* a file must match one of them; none: all */
     size_t glob_count;
     int64_t files, bytes;
@@ -150,6 +150,16 @@ static mcp_status add_globs(search *self, mcp_error *err)
     return st;
 }
 
+static bool wants(void *data, const casparian_scan_file *file)
+{
+    const search *self = data;
+    bool matches = self->glob_count == 0;
+    for (size_t i = 0; i < self->glob_count && !matches; i++)
+        matches = casparian_glob_matches(self->globs[i], file->relative);
+    return matches && file->size >= cli_int(self->line, "min-size", 0) &&
+           file->size <= cli_int(self->line, "max-size", INT64_MAX);
+}
+
 static mcp_status open_search(search *self, const char *path, mcp_error *err)
 {
     const char *real = NULL;
@@ -172,21 +182,12 @@ static mcp_status open_search(search *self, const char *path, mcp_error *err)
                                        .is_recursive = !self->is_scan ||
                                                        !cli_flag(self->line, "no-recursive") };
     if (self->is_scan) {
+        options.wants = wants;
+        options.data = self;
         options.depth_max = (int)cli_int(self->line, "depth", 0);
         casparian_hash_mode_read(&options.hash_mode, cli_string(self->line, "hash"));
     }
     return casparian_scan_new(&self->scan, &options, err);
-}
-
-static bool wants(const search *self, const casparian_scan_file *file)
-{
-    if (!self->is_scan)
-        return true;
-    bool matches = self->glob_count == 0;
-    for (size_t i = 0; i < self->glob_count && !matches; i++)
-        matches = casparian_glob_matches(self->globs[i], file->relative);
-    return matches && file->size >= cli_int(self->line, "min-size", 0) &&
-           file->size <= cli_int(self->line, "max-size", INT64_MAX);
 }
 
 /* ---- registering ----------------------------------------------------------------------------- */
@@ -207,8 +208,6 @@ static mcp_status register_files(search *self, const casparian_source *source, c
     const casparian_scan_file *file = NULL;
     mcp_status st = casparian_scan_next(&file, self->scan, err);
     for (; st == MCP_OK && file; st = casparian_scan_next(&file, self->scan, err)) {
-        if (!wants(self, file))
-            continue;
         const casparian_found found = { .path = file->path,
                                         .relative = file->relative,
                                         .name = file->name,
@@ -266,8 +265,6 @@ static mcp_status list_files(search *self, mcp_json_writer *json, mcp_error *err
     mcp_status st = casparian_scan_next(&file, self->scan, err);
     mcp_write_member_array(json, "files");
     for (; st == MCP_OK && file; st = casparian_scan_next(&file, self->scan, err)) {
-        if (!wants(self, file))
-            continue;
         self->files++;
         self->bytes += file->size;
         if (!cli_flag(self->line, "stats"))

@@ -119,6 +119,34 @@ static void names_that_nobody_can_name_are_counted(void **state)
     assert_non_null(strstr(seen.summary.errors[1].why, "UTF-8"));
 }
 
+static bool wants_no_large(void *data, const casparian_scan_file *file)
+{
+    (void)data;
+    return file->size < 1000 && file->hash[0] == '\0';
+}
+
+/* A sparse file of 64 GiB would spend the budget. */
+static void files_that_nobody_wants_have_no_hash(void **state)
+{
+    scratch_arena *t = *state;
+    struct found seen;
+    scratch_write(&t->folder, "in/a-large", "", 0);
+    scratch_write(&t->folder, "in/b", "abc", 3);
+    assert_int_equal(truncate(scratch_path(&t->folder, "in/a-large"), INT64_C(64) << 30), 0);
+    scan(&seen, t, "in", NULL,
+         (casparian_scan_options){ .is_recursive = true,
+                                   .hash_mode = CASPARIAN_HASH_FAST,
+                                   .hash_budget_ms = 2000,
+                                   .wants = wants_no_large });
+    assert_string_equal(seen.text, "b=44bc2cf5ad770999 ");
+    assert_false(seen.summary.is_hash_budget_spent);
+    scan(&seen, t, "in/a-large", NULL,
+         (casparian_scan_options){
+             .hash_mode = CASPARIAN_HASH_FAST, .hash_budget_ms = 2000, .wants = wants_no_large });
+    assert_string_equal(seen.text, "");
+    assert_false(seen.summary.is_hash_budget_spent);
+}
+
 /* A sparse file of 64 GiB would take minutes. */
 static void hashes_end_with_their_budget(void **state)
 {
@@ -141,7 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(files_are_given_by_their_pattern), EACH(a_file_is_its_own_scan),
         EACH(hashes_are_those_of_the_bytes),    EACH(names_that_nobody_can_name_are_counted),
-        EACH(hashes_end_with_their_budget),
+        EACH(hashes_end_with_their_budget),     EACH(files_that_nobody_wants_have_no_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

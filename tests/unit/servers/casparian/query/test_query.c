@@ -398,6 +398,26 @@ static int find_none(void *data, const char *location)
     return CASPARIAN_CATALOG_GONE;
 }
 
+static void outputs_that_are_not_allowed_are_not_available(void **state)
+{
+    world *self = *state;
+
+    add_rows(self, "events", 1, 1, ids, names, sources);
+    add_rows(self, "trades", 2, 1, ids + 1, names + 1, sources);
+    add_rows(self, "visits", 3, 1, ids + 1, names + 1, sources);
+    add_rows(self, "visits", 4, 1, ids + 1, names + 1, sources);
+    self->catalog.open = refuse_first;
+    self->catalog.data = self;
+    assert_int_equal(unlink(self->places[3]), 0);
+    expect_code(self, "SELECT * FROM trade", "sql_error");
+    assert_int_equal(self->failure.available_count, 2);
+    assert_string_equal(self->failure.available[0], "trades");
+    assert_string_equal(self->failure.available[1], "visits");
+    self->catalog.open = refuse_all;
+    expect_code(self, "SELECT * FROM trades", "sql_error");
+    assert_int_equal(self->failure.available_count, 0);
+}
+
 /* Which rule refused is said; a place that is not allowed has no name, and may have no file. */
 static void a_table_without_files_says_why(void **state)
 {
@@ -654,6 +674,7 @@ int main(void)
         TEST(quarantined_rows_have_views_of_their_own),
         TEST(a_file_that_vanished_is_left_out),
         TEST(the_caller_says_which_files_are_allowed),
+        TEST(outputs_that_are_not_allowed_are_not_available),
         TEST(a_table_without_files_says_why),
         TEST(a_csv_file_has_the_types_of_its_schema),
         TEST(tables_of_a_database_are_read_by_job),

@@ -113,7 +113,8 @@ static const char cells[] =
     "          d.datetime(1970, 1, 1, 0, 0, 1, 5), d.datetime(1970, 1, 1, 1, tzinfo=UTC),\n"
     "          d.datetime(2024, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo('Europe/Berlin')),\n"
     "          d.datetime(1970, 1, 1, tzinfo=d.timezone(-d.timedelta(hours=3, minutes=30))),\n"
-    "          d.time(1, 2, 3, 4), d.timedelta(seconds=-1), {'$n': 1}, [1, 'a'], {3}, Color.RED]\n"
+    "          d.time(1, 2, 3, 4), d.timedelta(seconds=-1), {'$n': 1}, [1, 'a'], {3}, Color.RED,\n"
+    "          {'a': [float('nan'), 1.5], 'b': {'c': (float('-inf'), float('inf'))}}]\n"
     "def parse(path):\n"
     "    for value in VALUES:\n"
     "        yield {'v': value}\n";
@@ -139,7 +140,8 @@ static void every_cell_has_its_form(void **state)
               "demo: v=timestamp_tz:1970-01-01T03:30:00Z\n"
               "demo: v=time:01:02:03.000004\ndemo: v=duration:-PT1S\n"
               "demo: v=string:{\"$n\":1}\ndemo: v=string:[1,\"a\"]\ndemo: v=string:[3]\n"
-              "demo: v=string:red\n");
+              "demo: v=string:red\n"
+              "demo: v=string:{\"a\":[\"nan\",1.5],\"b\":{\"c\":[\"-inf\",\"inf\"]}}\n");
     assert_non_null(strstr(rig_log(self), "nested values are sent as JSON text"));
     assert_non_null(strstr(rig_log(self), "not finite"));
 }
