@@ -14,10 +14,12 @@ import { zip } from "./zip.mjs";
 /** The name that every host takes (include/mcp/server.h, MCP_NAMES_SAFE). */
 export const safeName = (name) => name.replace(/[^A-Za-z0-9_]/g, "_").slice(0, 64);
 
+/** The tools that the program has without a flag for more of them. */
 export function toolsOf(server) {
   const folder = join(top, "servers", server.name, "tools");
   return readdirSync(folder).filter((name) => !name.startsWith("_")).sort()
     .map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")))
+    .filter(({ name }) => !server.unlisted?.includes(name))
     .map(({ name, description }) => ({ name: safeName(name), description }));
 }
 
