@@ -50,7 +50,7 @@ struct portarium_proxy {
     jobs_waits *waits;      /* of calls that ask a remote plane */
     member members[PORTARIUM_UPSTREAMS_MAX];
     pthread_mutex_t lock;
-    pthread_mutex_t judging; /* one thread at a time asks what is shown */
+    pthread_mutex_t judging; /* taken before `lock`; from the names until their tools are put */
     uint64_t view;           /* a digest of the tools that are shown; under `judging` */
     pthread_cond_t tried;
     thread_worker watcher; /* notices that other tools are shown */
@@ -292,7 +292,7 @@ static uint64_t digest_of(portarium_proxy *self, const char *const *names, size_
     return digest;
 }
 
-/* Find out which tools are shown: a remote plane is asked.
+/* With `judging`: find out which tools are shown; a remote plane is asked.
  * @param fresh,tools NULL: those that there are. @param has_changed other tools are shown now */
 static mcp_status judge(bool *has_changed, portarium_proxy *self, const member *fresh,
                         const portarium_upstream_tools *tools, bool (*stops)(void *data),
@@ -300,14 +300,12 @@ static mcp_status judge(bool *has_changed, portarium_proxy *self, const member *
 {
     const char **names = NULL;
     size_t count = 0;
-    pthread_mutex_lock(&self->judging);
     mcp_status st = gather(&names, &count, self, fresh, tools, err);
     if (st == MCP_OK && self->shown)
         st = portarium_shown_judge(self->shown, names, count, stops, data, err);
     uint64_t view = st == MCP_OK ? digest_of(self, names, count) : self->view;
     *has_changed = view != self->view;
     self->view = view;
-    pthread_mutex_unlock(&self->judging);
     free(names);
     return st;
 }
@@ -347,7 +345,9 @@ static void watch(void *data)
         mcp_error err = MCP_ERROR_INIT;
         bool has_changed = false;
         pthread_mutex_unlock(&self->lock);
+        pthread_mutex_lock(&self->judging);
         mcp_status st = judge(&has_changed, self, NULL, NULL, watcher_stops, self, &err);
+        pthread_mutex_unlock(&self->judging);
         if (has_changed)
             st = mcp_server_visibility_changed(self->server, MCP_FEATURE_TOOL, &err);
         if (st != MCP_OK && st != MCP_E_STOPPED && !was_logged)
@@ -360,7 +360,7 @@ static void watch(void *data)
 
 /* ---- following ------------------------------------------------------------------------------- */
 
-/* The tools of a listing in the place of those of the one before. */
+/* With `judging`: the tools of a listing in the place of those of the one before. */
 static mcp_status put(member *self, const portarium_upstream_tools *tools, mcp_error *err)
 {
     portarium_proxy *owner = self->owner;
@@ -382,6 +382,16 @@ static mcp_status put(member *self, const portarium_upstream_tools *tools, mcp_e
     return MCP_OK;
 }
 
+/* The watcher may not ask between the answer for new tools and their place in the list: its answer
+ * would be about the tools before, and would hide all others. */
+static mcp_status replace(member *self, const portarium_upstream_tools *tools, mcp_error *err)
+{
+    pthread_mutex_lock(&self->owner->judging);
+    mcp_status st = put(self, tools, err);
+    pthread_mutex_unlock(&self->owner->judging);
+    return st;
+}
+
 /* @return false: it is to be asked again after a while */
 static bool refresh(member *self)
 {
@@ -391,7 +401,7 @@ static bool refresh(member *self)
     mcp_status st = portarium_upstream_list(&tools, self->upstream, &err);
     bool is_new = st == MCP_OK && tools != self->tools;
     if (is_new)
-        st = put(self, tools, &err);
+        st = replace(self, tools, &err);
     if (st != MCP_OK && st != MCP_E_STOPPED && !self->was_logged)
         mcp_log_write(log_of(self->owner), MCP_LOG_WARNING, "upstream %s: %s", name, err.message);
     if (st == MCP_OK && is_new)

@@ -114,10 +114,10 @@ async function gate(self, where, ...args) {
     return client;
 }
 
-/* A line to the plane that can be cut, and that breaks instead of passing the answer of a request
- * that `loses` matches. */
+/* A line to the plane that can be cut, that passes each answer `delay` milliseconds late, and that
+ * breaks instead of passing the answer of a request that `loses` matches. */
 async function switched({ base, opened }) {
-    const self = { refused: 0, lost: 0, is_cut: false, loses: null, sockets: new Set() };
+    const self = { refused: 0, lost: 0, is_cut: false, delay: 0, loses: null, sockets: new Set() };
     const server = net.createServer((socket) => {
         if (self.is_cut) {
             self.refused++;
@@ -129,7 +129,7 @@ async function switched({ base, opened }) {
         for (const one of [socket, there]) {
             self.sockets.add(one);
             one.on('error', () => {});
-            one.on('close', () => { socket.destroy(); there.destroy(); });
+            one.on('close', () => setTimeout(() => { socket.destroy(); there.destroy(); }, self.delay));
         }
         socket.on('data', (text) => {
             isLast ||= self.loses?.test(text) ?? false;
@@ -137,7 +137,7 @@ async function switched({ base, opened }) {
         });
         there.on('data', (text) => {
             if (!isLast) {
-                socket.write(text);
+                setTimeout(() => socket.writable && socket.write(text), self.delay);
                 return;
             }
             self.lost++;
@@ -417,6 +417,17 @@ describe('a gate of its own', () => {
         await self.decide(refused.approvalId);
         assert.equal((await call(client, 'write_note', { text: 'late' })).content[0].text, 'write_note: late');
         await client.close();
+    });
+
+    test('a plane that judges slowly hides no tool that it has shown', async () => {
+        const line = await switched(self);
+        line.delay = 1200;
+        const client = await gate({ ...self, base: line.base }, 'remote');
+        const { tools } = await client.listTools();
+        for (const end = Date.now() + 4000; Date.now() < end; await new Promise((resolve) => { setTimeout(resolve, 20); }))
+            assert.deepEqual((await client.listTools()).tools, tools);
+        await client.close();
+        line.close();
     });
 
     test('the end of a call is reported when the plane answers again', async () => {
