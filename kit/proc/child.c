@@ -236,7 +236,7 @@ static void keep_end(proc *self, const plan_report *report)
 /* The launcher ends by itself after its last report; where it was killed it is gone already. */
 static void reap_launcher(proc *self)
 {
-    while (waitpid(self->launcher, NULL, 0) < 0 && errno == EINTR)
+    while (!self->is_forked && waitpid(self->launcher, NULL, 0) < 0 && errno == EINTR)
         continue;
 }
 
@@ -281,10 +281,11 @@ void proc_free(proc *self)
         return;
     for (int i = 0; i < 3; i++)
         proc_close(self, (proc_stream)i);
-    if (self->launcher > 0 && !self->has_ended) {
+    if (self->has_started && !self->has_ended) {
         proc_kill(self);
         if (proc_wait(self, NULL, mcp_clock_mono_ms() + KILL_MS, NULL) != MCP_OK) {
-            kill(self->launcher, SIGKILL);
+            if (self->launcher > 0)
+                kill(self->launcher, SIGKILL);
             reap_launcher(self);
         }
     }

@@ -61,6 +61,7 @@ typedef struct plan_report {
     plan_stage stage;    /* FAILED */
     int32_t error;       /* FAILED: errno */
     uint32_t held;       /* STARTED, FAILED: the protections */
+    pid_t launcher;      /* STARTED, FAILED: of the launcher itself */
     proc_how how;        /* ENDED: EXITED, SIGNALED, TIMED_OUT or STOPPED */
     int32_t wait_status; /* ENDED: as of waitpid */
     int64_t cpu_ms;

@@ -134,11 +134,15 @@ typedef struct proc_limits {
     int nice;           /* 0 to 19; that of the caller where it is higher */
 } proc_limits;
 
+struct proc_fork_server;
+
 /** How to start a child. Everything is borrowed for the call. */
 typedef struct proc_spec {
     const char *const *argv; /* ends with NULL; a program without "/" is searched in env's PATH */
-    const char *const *env;  /* "NAME=value", ends with NULL; NULL: empty */
-    const char *cwd;         /* NULL: "/" */
+    struct proc_fork_server *fork_server; /* the child is a fork of it (proc/fork.h), which gets
+                                             argv; NULL: a new program */
+    const char *const *env;               /* "NAME=value", ends with NULL; NULL: empty */
+    const char *cwd;                      /* NULL: "/" */
     proc_stdio in, out, err;
     const proc_fd *fds;
     size_t fd_count;
@@ -200,7 +204,8 @@ unsigned proc_protections(uid_t uid);
 /** Write a set in words, as in "pid-namespace+user+landlock"; "none". @return `out` */
 const char *proc_protection_words(char out[PROC_WORDS_SIZE], unsigned protections);
 
-/** The process of the child's launcher, for logs. It is the caller's child: do not wait for it. */
+/** The process of the child's launcher, for logs. It is the caller's child, or that of a fork
+ * server: do not wait for it. */
 pid_t proc_pid(const proc *self);
 
 /** Our end of a stream, to poll; -1: closed or no pipe. Do not close it. It does not block. */

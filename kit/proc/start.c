@@ -198,17 +198,12 @@ static mcp_status write_plan(start *s, mcp_error *err)
     return st;
 }
 
-/* Start the launcher's program with the control socket as its descriptor 0. */
-static int spawn(pid_t *pid, int image, int control)
+int proc_spawn(pid_t *pid, const char *path, char *const *argv, char *const *env, int control)
 {
-    static char name[] = "causeway-launcher";
-    char *argv[] = { name, NULL }, *env[] = { NULL };
-    char path[32];
     sigset_t none, all;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", image);
     sigemptyset(&none);
     sigfillset(&all);
     int failure = posix_spawnattr_init(&attributes);
@@ -229,56 +224,75 @@ static int spawn(pid_t *pid, int image, int control)
     return failure;
 }
 
-static mcp_status spawn_launcher(start *s, proc *self, mcp_error *err)
+static mcp_status spawn_launcher(proc *self, int control, mcp_error *err)
 {
-    int ends[2];
-    int image = memory_file("causeway-launcher", MFD_EXEC, proc_image[0].bytes,
-                            proc_image[0].length);
+    static char name[] = "causeway-launcher";
+    char *argv[] = { name, NULL }, *env[] = { NULL };
+    char path[32];
+    int image = memory_file(name, MFD_EXEC, proc_image[0].bytes, proc_image[0].length);
 
     if (image < 0)
         return mcp_error_errno(err, errno, "no file for the launcher of child processes");
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        mcp_status st = mcp_error_errno(err, errno, "no socket to the launcher of child processes");
-        close(image);
-        return st;
-    }
-    self->control = ends[0];
-    s->control = ends[1];
-    int failure = spawn(&self->launcher, image, s->control);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", image);
+    int failure = proc_spawn(&self->launcher, path, argv, env, control);
     close(image);
-    close_fd(&s->control);
     return failure ? mcp_error_errno(err, failure, "cannot start the launcher of child processes")
                    : MCP_OK;
 }
 
-static mcp_status send_plan(const start *s, const proc *self, mcp_error *err)
+/* The launcher, or a fork of the server that becomes one. */
+static mcp_status start_launcher(start *s, proc *self, mcp_error *err)
+{
+    int ends[2];
+    mcp_status st;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return mcp_error_errno(err, errno, "no socket to the launcher of child processes");
+    self->control = ends[0];
+    s->control = ends[1];
+    self->is_forked = s->spec->fork_server != NULL;
+    if (self->is_forked)
+        st = proc_fork_server_pass(s->spec->fork_server, s->control, err);
+    else
+        st = spawn_launcher(self, s->control, err);
+    close_fd(&s->control);
+    self->has_started = st == MCP_OK;
+    return st;
+}
+
+bool proc_send_fds(int socket, const int *fds, size_t count, int flags)
 {
     union {
         struct cmsghdr head;
-        char bytes[CMSG_SPACE(sizeof s->fds)];
+        char bytes[CMSG_SPACE(PLAN_MESSAGE_FDS_MAX * sizeof(int))];
     } control = { .bytes = { 0 } };
     char byte = 0;
     struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-    size_t fd_bytes = s->fd_count * sizeof s->fds[0];
     struct msghdr message = {
         .msg_iov = &part,
         .msg_iovlen = 1,
         .msg_control = &control,
-        .msg_controllen = CMSG_SPACE(fd_bytes),
+        .msg_controllen = CMSG_SPACE(count * sizeof *fds),
     };
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     ssize_t n;
 
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(fd_bytes);
-    memcpy(CMSG_DATA(head), s->fds, fd_bytes);
+    head->cmsg_len = CMSG_LEN(count * sizeof *fds);
+    memcpy(CMSG_DATA(head), fds, count * sizeof *fds);
     do
-        n = sendmsg(self->control, &message, MSG_NOSIGNAL);
+        n = sendmsg(socket, &message, MSG_NOSIGNAL | flags);
     while (n < 0 && errno == EINTR);
-    return n == 1 ? MCP_OK
-                  : mcp_error_errno(err, errno, "cannot hand descriptors to the launcher of '%s'",
-                                    s->spec->argv[0]);
+    return n == 1;
+}
+
+static mcp_status send_plan(const start *s, const proc *self, mcp_error *err)
+{
+    if (proc_send_fds(self->control, s->fds, s->fd_count, 0))
+        return MCP_OK;
+    return mcp_error_errno(err, errno, "cannot hand descriptors to the launcher of '%s'",
+                           s->spec->argv[0]);
 }
 
 static mcp_status start_failed(const proc_spec *spec, const plan_report *report, mcp_error *err)
@@ -319,6 +333,10 @@ static mcp_status await_start(const proc_spec *spec, proc *self, plan_report *re
     mcp_status st = proc_next_report(self, report, mcp_clock_mono_ms() + START_MS, err);
 
     self->held = report->held;
+    if (self->launcher == 0 && st == MCP_OK && report->kind != REPORT_ENDED)
+        self->launcher = report->launcher;
+    if (st == MCP_E_TIMEOUT && spec->fork_server)
+        proc_fork_server_lost(spec->fork_server);
     if (st != MCP_OK || report->kind == REPORT_STARTED)
         return st;
     if (report->kind == REPORT_FAILED)
@@ -364,7 +382,7 @@ static mcp_status launch(start *s, proc *self, plan_report *report, mcp_error *e
     mcp_status st = prepare(s, self, err);
 
     if (st == MCP_OK)
-        st = spawn_launcher(s, self, err);
+        st = start_launcher(s, self, err);
     if (st == MCP_OK)
         st = send_plan(s, self, err);
     for (size_t i = 0; i < s->fd_count; i++)

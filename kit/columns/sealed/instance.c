@@ -31,7 +31,6 @@ static const char *const settings[][2] = {
 mcp_status instance_open(struct engine *engine, mcp_error *err)
 {
     duckdb_config config = NULL;
-    duckdb_result result;
     char *words = NULL;
     mcp_status st = engine_load(engine, err);
 
@@ -48,10 +47,17 @@ mcp_status instance_open(struct engine *engine, mcp_error *err)
     if (words)
         api->free(words);
     api->destroy_config(&config);
-    if (st == MCP_OK && api->connect(engine->database, &engine->connection) != DuckDBSuccess)
-        st = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB takes no connection");
-    if (st == MCP_OK)
-        st = engine_query(engine, &result, "SET TimeZone = 'UTC'", MCP_E_INTERNAL, err);
+    return st;
+}
+
+mcp_status instance_connect(struct engine *engine, mcp_error *err)
+{
+    const struct engine_api *api = engine->api;
+    duckdb_result result;
+
+    if (api->connect(engine->database, &engine->connection) != DuckDBSuccess)
+        return mcp_error_set(err, MCP_E_INTERNAL, "DuckDB takes no connection");
+    mcp_status st = engine_query(engine, &result, "SET TimeZone = 'UTC'", MCP_E_INTERNAL, err);
     if (st == MCP_OK)
         api->destroy_result(&result);
     return st;

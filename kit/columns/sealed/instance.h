@@ -9,9 +9,12 @@
 #include "columns/engine.h"
 #include "columns/sealed/sealed.h"
 
-/* Open the library and an instance without threads, so that rules of Landlock can still be set for
- * all that it starts. As engine_open. */
+/* Open the library and an instance without threads, so that the process can fork and rules of
+ * Landlock can still be set for all that it starts. As engine_open. */
 mcp_status instance_open(struct engine *engine, mcp_error *err);
+
+/* Connect to the instance. After the fork: a connection has a random seed. */
+mcp_status instance_connect(struct engine *engine, mcp_error *err);
 
 /* Make the views of a request and seal the engine. MCP_E_STORAGE: a view cannot be made. */
 mcp_status instance_seal(struct engine *engine, const columns_sealed_request *request,

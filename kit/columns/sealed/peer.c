@@ -41,13 +41,19 @@ struct start {
     char variables[ENVIRONMENT_COUNT][PATH_MAX + 32];
     const char *env[ENVIRONMENT_COUNT + 1];
     const char *argv[3];
+    const char *const *arguments; /* of the program: those of the options, or `argv` */
     proc_fd socket;
 };
 
-static mcp_status find_program(struct start *self, mcp_error *err)
+static mcp_status find_program(struct start *self, const columns_sealed_options *options,
+                               mcp_error *err)
 {
-    ssize_t length = readlink("/proc/self/exe", self->program, sizeof self->program - 1);
+    ssize_t length;
 
+    self->arguments = options->argv ? options->argv : self->argv;
+    if (options->argv)
+        return MCP_OK;
+    length = readlink("/proc/self/exe", self->program, sizeof self->program - 1);
     if (length <= 0)
         return mcp_error_errno(err, errno, "the path of the program is not known");
     self->program[length] = '\0';
@@ -71,10 +77,28 @@ static void take_environment(struct start *self)
     }
 }
 
-static proc_spec make_spec(const struct start *start, const columns_sealed_options *options)
+mcp_status peer_server(proc_fork_server **out, const columns_sealed_options *options,
+                       mcp_error *err)
+{
+    struct start *start = mcp_alloc_zeroed(1, sizeof *start);
+    mcp_status st;
+
+    if (!start)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the process of a query");
+    st = find_program(start, options, err);
+    take_environment(start);
+    if (st == MCP_OK)
+        st = proc_fork_server_new(out, start->arguments, start->env, err);
+    free(start);
+    return st;
+}
+
+static proc_spec make_spec(const struct start *start, const columns_sealed_options *options,
+                           proc_fork_server *server)
 {
     proc_spec spec = {
-        .argv = options->argv ? options->argv : start->argv,
+        .argv = start->arguments,
+        .fork_server = server,
         .env = start->env,
         .in = PROC_NULL,
         .out = PROC_NULL,
@@ -127,7 +151,8 @@ static mcp_status await_ready(struct peer *self, mcp_error *err)
     return st;
 }
 
-mcp_status peer_start(struct peer **out, const columns_sealed_options *options, mcp_error *err)
+static mcp_status start_one(struct peer **out, const columns_sealed_options *options,
+                            proc_fork_server *server, mcp_error *err)
 {
     struct peer *self = mcp_alloc_zeroed(1, sizeof *self);
     struct start *start = mcp_alloc_zeroed(1, sizeof *start);
@@ -140,12 +165,12 @@ mcp_status peer_start(struct peer **out, const columns_sealed_options *options, 
         st = mcp_error_errno(err, errno, "no socket for the process of a query");
     if (self)
         self->socket = sockets[0];
-    if (st == MCP_OK && !options->argv)
-        st = find_program(start, err);
+    if (st == MCP_OK)
+        st = find_program(start, options, err);
     if (st == MCP_OK) {
         take_environment(start);
         start->socket = (proc_fd){ .fd = sockets[1], .as = PEER_SOCKET };
-        proc_spec spec = make_spec(start, options);
+        proc_spec spec = make_spec(start, options, server);
         st = proc_start(&self->child, &spec, err);
     }
     if (sockets[1] >= 0)
@@ -158,6 +183,15 @@ mcp_status peer_start(struct peer **out, const columns_sealed_options *options, 
     else
         peer_free(self);
     return st;
+}
+
+/* Without its server a process starts as any other, only more slowly, and says what is wrong. */
+mcp_status peer_start(struct peer **out, const columns_sealed_options *options,
+                      proc_fork_server *server, mcp_error *err)
+{
+    if (server && start_one(out, options, server, NULL) == MCP_OK)
+        return MCP_OK;
+    return start_one(out, options, NULL, err);
 }
 
 void peer_free(struct peer *self)

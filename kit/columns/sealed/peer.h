@@ -6,6 +6,7 @@
 
 #include "columns/sealed/sealed.h"
 #include "columns/sealed/wire.h"
+#include "proc/fork.h"
 #include "proc/proc.h"
 
 /* The descriptor of the socket in the process. */
@@ -20,13 +21,20 @@ struct peer {
     struct peer *next; /* on a list of those that have ended */
 };
 
+/* Name the fork server of processes with these options; it is started by the first peer_start. As
+ * proc_fork_server_new. */
+mcp_status peer_server(proc_fork_server **out, const columns_sealed_options *options,
+                       mcp_error *err);
+
 /*
- * Start a process and wait until its engine is open.
+ * Start a process and wait until its engine is open. It is a fork of the server, or where that
+ * fails a new program.
  *
  * MCP_E_UNSUPPORTED: DuckDB is missing; MCP_E_TIMEOUT; MCP_E_NOMEM; MCP_E_IO and others of
  * proc_start. `out` is yours.
  */
-mcp_status peer_start(struct peer **out, const columns_sealed_options *options, mcp_error *err);
+mcp_status peer_start(struct peer **out, const columns_sealed_options *options,
+                      proc_fork_server *server, mcp_error *err);
 
 /* Kill it, if it runs, and wait for its end. NULL is fine. */
 void peer_free(struct peer *self);

@@ -1,6 +1,9 @@
 /*
  * worker.c - the sealed process: waits for files and a statement, answers, ends.
  *
+ * The program is also the fork server of such processes: it opens an instance, of which each
+ * process has a copy, and knows of no query.
+ *
  * Until the request comes the engine has no threads, so that the rules of Landlock, which bind the
  * thread that sets them and what it starts later, bind everything. From then on a second thread
  * listens for an interrupt. The engine forgets an interrupt that comes between two statements, so
@@ -24,6 +27,7 @@
 #include "columns/sealed/request.h"
 #include "columns/sealed/values.h"
 #include "columns/sealed/wire.h"
+#include "proc/fork.h"
 
 #define FOREVER INT64_MAX
 #define ARENA_MAX ((size_t)256 << 20)
@@ -556,23 +560,46 @@ static void wait_for_request(struct worker *self)
         send_failure(self, st);
 }
 
+/* What does not depend on the query. A fork server does it once. */
+static mcp_status begin(struct worker *self)
+{
+    self->arena = mcp_arena_new(ARENA_MAX);
+    mcp_buf_init(&self->frame.body, COLUMNS_SEALED_REQUEST_MAX + PEER_FRAME_MAX);
+    return self->arena ? instance_open(&self->engine, &self->err) : MCP_E_NOMEM;
+}
+
+/* `st` is that of the beginning. @return the exit status */
+static int serve_one(struct worker *self, mcp_status st)
+{
+    raise_descriptors();
+    if (st == MCP_OK)
+        st = instance_connect(&self->engine, &self->err);
+    if (st == MCP_OK)
+        st = send_empty(self, WIRE_READY);
+    else
+        send_failure(self, st);
+    if (st == MCP_OK)
+        wait_for_request(self);
+    engine_close(&self->engine);
+    mcp_buf_clear(&self->frame.body);
+    mcp_arena_free(self->arena);
+    return st == MCP_OK ? 0 : 1;
+}
+
+static int serve_in_fork(char **argv, void *data)
+{
+    (void)argv;
+    return serve_one(data, MCP_OK);
+}
+
+/* A fork server that cannot begin ends; the process that is then started without one says why. */
 int columns_sealed_main(void)
 {
     static struct worker worker;
-    mcp_status st;
+    bool is_server = proc_is_fork_server();
+    mcp_status st = begin(&worker);
 
-    raise_descriptors();
-    worker.arena = mcp_arena_new(ARENA_MAX);
-    mcp_buf_init(&worker.frame.body, COLUMNS_SEALED_REQUEST_MAX + PEER_FRAME_MAX);
-    st = worker.arena ? instance_open(&worker.engine, &worker.err) : MCP_E_NOMEM;
-    if (st == MCP_OK)
-        st = send_empty(&worker, WIRE_READY);
-    else
-        send_failure(&worker, st);
-    if (st == MCP_OK)
-        wait_for_request(&worker);
-    engine_close(&worker.engine);
-    mcp_buf_clear(&worker.frame.body);
-    mcp_arena_free(worker.arena);
-    return st == MCP_OK ? 0 : 1;
+    if (!is_server)
+        return serve_one(&worker, st);
+    return st == MCP_OK ? proc_fork_serve(serve_in_fork, &worker) : 1;
 }

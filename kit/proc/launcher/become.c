@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -120,6 +121,27 @@ static int run_program(const launch *l)
     return error;
 }
 
+static bool is_of_child(const proc_plan *plan, int fd)
+{
+    for (uint32_t i = 0; i < plan->fd_count; i++)
+        if (plan->fd_as[i] == fd)
+            return true;
+    return false;
+}
+
+/* In the place of an exec: of the launcher's memory and descriptors nothing stays that the child
+ * could use. The failure pipe, which is among the last, says that the child runs. */
+static _Noreturn void run_function(const launch *l)
+{
+    munmap(l->shared, sizeof *l->shared);
+    environ = l->env;
+    for (int fd = 0; fd <= PLAN_FD_MAX; fd++)
+        if (!is_of_child(l->plan, fd))
+            close(fd);
+    launcher_close_from(PLAN_FD_MAX + 1);
+    _exit(l->run(l->argv, l->data));
+}
+
 _Noreturn void launcher_become(const launch *l, pid_t parent)
 {
     int pipe = l->failure_pipe;
@@ -144,5 +166,7 @@ _Noreturn void launcher_become(const launch *l, pid_t parent)
         fail(pipe, STAGE_PROTECT, 0);
     if (l->plan->is_trial)
         _exit(0);
+    if (l->run)
+        run_function(l);
     fail(pipe, STAGE_EXEC, run_program(l));
 }

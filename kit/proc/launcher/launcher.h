@@ -2,7 +2,8 @@
  * launcher.h - what the files of the launcher share.
  *
  * The launcher is a program of its own with one thread, so it may use anything between fork and
- * exec. Its processes:
+ * exec. In a fork server (proc/fork.h) it is a fork of the server, which has one thread too, and
+ * the child's program is a function. Its processes:
  *
  *     launcher      supervises; parent of
  *     init          process 1 of the PID namespace, where there is one; parent of
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "proc/fork.h"
 #include "proc/plan.h"
 
 /* The caller's end of the socket closes when the caller dies. */
@@ -37,6 +39,8 @@ typedef struct launch {
     int failure_pipe;      /* the end for the child; its exec closes it */
     uint32_t processes;    /* RLIMIT_NPROC; 0: none */
     shared *shared;
+    proc_forked *run; /* in a fork server; NULL: argv names a program */
+    void *data;       /* of `run` */
 } launch;
 
 /* Where and why a start failed; sent through the failure pipe. */
@@ -44,6 +48,16 @@ typedef struct start_failure {
     plan_stage stage;
     int32_t error;
 } start_failure;
+
+/* Receive the plan from CONTROL_FD, start its child and supervise it to its end. All other
+ * descriptors are closed. */
+void launcher_run(proc_forked *run, void *data);
+
+/* Receive the descriptors of a message from CONTROL_FD. @return their number, or -1 with errno */
+int launcher_receive(int fds[PLAN_MESSAGE_FDS_MAX]);
+
+/* Close this descriptor and all above it. */
+void launcher_close_from(int first);
 
 /* Enter the namespaces of the plan. @return false with errno: this process is of no more use */
 bool launcher_isolate(launch *l);

@@ -93,7 +93,11 @@ static void on_started(life *self)
 {
     start_failure f;
     ssize_t n = read(self->failure_pipe, &f, sizeof f);
-    plan_report what = { .kind = REPORT_STARTED, .held = self->launch->shared->held };
+    plan_report what = {
+        .kind = REPORT_STARTED,
+        .held = self->launch->shared->held,
+        .launcher = getpid(),
+    };
 
     if (n < 0 && errno == EINTR)
         return;

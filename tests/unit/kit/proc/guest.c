@@ -26,6 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "proc/fork.h"
+
 extern char **environ;
 
 static int echo(char **words)
@@ -465,11 +467,55 @@ static const struct deed {
     { "restrict", restrict_itself, 2 },
 };
 
-int main(int argc, char **argv)
+/* Of the server: what its children have of it. */
+static int count_of_server = 41;
+
+static int count(char **words)
 {
+    (void)words;
+    printf("%d", ++count_of_server);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "count") == 0)
+        return count(argv + 2);
     for (size_t i = 0; argc > 1 && i < sizeof deeds / sizeof deeds[0]; i++)
         if (strcmp(argv[1], deeds[i].name) == 0 && argc - 2 >= deeds[i].words)
             return deeds[i].run(argv + 2);
     fprintf(stderr, "guest: what?\n");
     return 2;
+}
+
+static int run_in_fork(char **argv, void *data)
+{
+    int argc = 0;
+
+    (void)data;
+    while (argv[argc])
+        argc++;
+    int code = run(argc, argv);
+    fflush(stdout);
+    fflush(stderr);
+    return code;
+}
+
+static int serve(bool has_thread)
+{
+    pthread_t thread;
+
+    if (!proc_is_fork_server())
+        return 2;
+    if (has_thread && pthread_create(&thread, NULL, sleep_long, NULL) != 0)
+        return 2;
+    count_of_server = 42;
+    return proc_fork_serve(run_in_fork, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strncmp(argv[1], "serve", 5) == 0)
+        return serve(strcmp(argv[1], "serve-with-thread") == 0);
+    return run(argc, argv);
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "mcp/clock.h"
+#include "proc/fork.h"
 #include "proc/proc.h"
 
 /* Of every wait; for what hangs. */
@@ -28,11 +29,37 @@ static inline int64_t soon(void)
     return mcp_clock_mono_ms() + GUEST_MS;
 }
 
+/* A test may make the guests forks of a server: tests of both then hold for both. */
+#ifdef GUEST_IS_FORKED
+static proc_fork_server *guest_fork_server;
+
+static inline proc_fork_server *guest_server(void)
+{
+    static const char *const argv[] = { PROC_GUEST, "serve", NULL };
+
+    if (!guest_fork_server)
+        assert_int_equal(proc_fork_server_new(&guest_fork_server, argv, NULL, NULL), MCP_OK);
+    return guest_fork_server;
+}
+
+/* The next guest gets another one. */
+static inline void guest_server_end(void)
+{
+    proc_fork_server_free(guest_fork_server);
+    guest_fork_server = NULL;
+}
+
+#define GUEST_SERVER guest_server()
+#else
+#define GUEST_SERVER NULL
+#endif
+
 /* A spec of the guest with these words. */
 #define GUEST(...)                                                                                 \
     (proc_spec)                                                                                    \
     {                                                                                              \
-        .argv = (const char *const[]){ PROC_GUEST, __VA_ARGS__, NULL }, .timeout_ms = GUEST_MS     \
+        .argv = (const char *const[]){ PROC_GUEST, __VA_ARGS__, NULL },                            \
+        .fork_server = GUEST_SERVER, .timeout_ms = GUEST_MS                                        \
     }
 
 /* Run to the end; what fails fails the test. */

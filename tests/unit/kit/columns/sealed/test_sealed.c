@@ -4,8 +4,11 @@
  * engine and the system must refuse. The process is this program itself, but under TSan, which does
  * not start with these protections.
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -266,6 +269,134 @@ static void nothing_stays_open(void **state)
     assert_int_equal(scratch_open_descriptors(), before);
 }
 
+static pid_t parent_of(const char *pid)
+{
+    char path[64];
+    int parent = 0;
+
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%*d (%*[^)]) %*c %d", &parent) != 1)
+        parent = 0;
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+/* Whether it is a process of queries, and no launcher of one. */
+static bool is_server(pid_t pid)
+{
+    char path[64];
+    char arguments[4096];
+
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, arguments, sizeof arguments) : 0;
+    if (fd >= 0)
+        close(fd);
+    return length > 0 && memmem(arguments, (size_t)length, COLUMNS_SEALED_COMMAND,
+                                sizeof COLUMNS_SEALED_COMMAND) != NULL;
+}
+
+/* The number of child processes of this one; the last of them in `one`. */
+static int count_children(pid_t *one)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc");
+
+    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
+        if (parent_of(entry->d_name) != getpid())
+            continue;
+        *one = (pid_t)strtol(entry->d_name, NULL, 10);
+        count++;
+    }
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* Ask until a fork server is the only child of this process, and is not `gone`. */
+static pid_t await_server(world *self, pid_t gone)
+{
+    int64_t until = mcp_clock_mono_ms() + 60000;
+    pid_t server = 0;
+
+    expect(self, "SELECT 1", 1);
+    while (count_children(&server) != 1 || !is_server(server) || server == gone) {
+        if (mcp_clock_mono_ms() > until)
+            fail_msg("queries have no fork server");
+        expect(self, "SELECT 1", 1);
+    }
+    return server;
+}
+
+static void queries_outlive_their_fork_server(void **state)
+{
+    world *self = *state;
+    pid_t server = 0;
+
+    for (int i = 0; i < 3; i++) {
+        server = await_server(self, server);
+        assert_int_equal(kill(server, SIGKILL), 0);
+    }
+    await_server(self, server);
+}
+
+static void *kill_soon(void *data)
+{
+    const pid_t *server = data;
+
+    usleep(20000);
+    kill(*server, SIGKILL);
+    return NULL;
+}
+
+/* A query whose process the server does not fork has one that is started without it. */
+static void a_query_survives_the_end_of_the_server(void **state)
+{
+    world *self = *state;
+    pthread_t thread;
+    pid_t server = await_server(self, 0);
+
+    assert_int_equal(kill(server, SIGSTOP), 0);
+    assert_int_equal(pthread_create(&thread, NULL, kill_soon, &server), 0);
+    for (int i = 0; i < 3; i++)
+        expect(self, "SELECT 1", 1);
+    pthread_join(thread, NULL);
+}
+
+static void keep_number(world *self, double *out)
+{
+    if (ask(self, "SELECT random()") != MCP_OK)
+        fail_msg("%s", self->err.message);
+    assert_int_equal(self->first.kind, COLUMNS_CELL_NUMBER);
+    *out = self->first.number;
+}
+
+static void forks_have_their_own_random_numbers(void **state)
+{
+    static const char *const random_too[] = { "random" };
+    static const columns_sealed_rules with_random = { random_too, 1, NULL, 0, NULL, 0 };
+    world *self = *state;
+    double numbers[3];
+
+    self->request.rules = &with_random;
+    for (int i = 0; i < 3; i++)
+        keep_number(self, &numbers[i]);
+    assert_true(numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[0] != numbers[2]);
+}
+
+static void closing_ends_all_processes(void **state)
+{
+    world *self = *state;
+    pid_t server = await_server(self, 0);
+
+    columns_sealed_close(self->sealed);
+    self->sealed = NULL;
+    assert_int_equal(kill(server, 0), -1);
+    assert_int_equal(count_children(&server), 0);
+}
+
 static void cells_are_read_as_they_were_written(void **state)
 {
     static const int64_t integers[] = { 0, 1, -1, 63, -64, 64, INT64_MAX, INT64_MIN };
@@ -315,6 +446,10 @@ int main(int argc, char **argv)
         TEST(an_endless_query_is_interrupted_or_killed),
         TEST(a_sink_ends_a_query),
         TEST(nothing_stays_open),
+        TEST(queries_outlive_their_fork_server),
+        TEST(a_query_survives_the_end_of_the_server),
+        TEST(forks_have_their_own_random_numbers),
+        TEST(closing_ends_all_processes),
         cmocka_unit_test(cells_are_read_as_they_were_written),
     };
 
