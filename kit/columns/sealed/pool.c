@@ -29,8 +29,8 @@ enum { SLICE_MS = 50, GRACE_MS = 1000, ARGUMENTS_MAX = 16 };
 struct columns_sealed {
     columns_sealed_options options;
     char *argv[ARGUMENTS_MAX + 1];
-    proc_fork_server *server;
     pthread_mutex_t lock; /* guards all below */
+    proc_fork_server *server;
     thread_worker keeper;
     bool is_started; /* the keeper's thread */
     bool is_wanted;  /* a process must be made ready */
@@ -50,14 +50,23 @@ static void free_ended(columns_sealed *self)
     pthread_mutex_lock(&self->lock);
 }
 
+/* The fork server of the first process and of all after it. With the lock. */
+static proc_fork_server *server_of(columns_sealed *self)
+{
+    if (!self->server)
+        (void)peer_server(&self->server, &self->options, NULL);
+    return self->server;
+}
+
 /* A failure shows again at the next query, which starts a process of its own then. */
 static void make_ready(columns_sealed *self)
 {
     struct peer *peer = NULL;
 
     self->is_wanted = false;
+    proc_fork_server *server = server_of(self);
     pthread_mutex_unlock(&self->lock);
-    mcp_status st = peer_start(&peer, &self->options, self->server, NULL);
+    mcp_status st = peer_start(&peer, &self->options, server, NULL);
     pthread_mutex_lock(&self->lock);
     if (st == MCP_OK)
         self->ready = peer;
@@ -92,10 +101,11 @@ static mcp_status take_peer(struct peer **out, columns_sealed *self, mcp_error *
 {
     pthread_mutex_lock(&self->lock);
     struct peer *peer = self->ready;
+    proc_fork_server *server = server_of(self);
     self->ready = NULL;
     pthread_mutex_unlock(&self->lock);
     if (!peer) {
-        mcp_status st = peer_start(&peer, &self->options, self->server, err);
+        mcp_status st = peer_start(&peer, &self->options, server, err);
         if (st != MCP_OK)
             return st;
     }
@@ -144,8 +154,6 @@ mcp_status columns_sealed_open(columns_sealed **out, const columns_sealed_option
     pthread_mutex_init(&self->lock, NULL);
     thread_worker_init(&self->keeper, &self->lock);
     st = copy_arguments(self, err);
-    if (st == MCP_OK)
-        st = peer_server(&self->server, &self->options, err);
     if (st == MCP_OK)
         st = thread_worker_start(&self->keeper, keep, self, err);
     if (st == MCP_OK)

@@ -9,7 +9,11 @@
  */
 #include "jobs/runner.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "jobs/driver.h"
 #include "jobs/state/peek.h"
@@ -25,7 +29,8 @@ enum {
     NOTE_MS = 20000,
     SWEEP_MS = 600000,
     GRACE_MS = 2000,
-    ALIVE_MS = 60000
+    ALIVE_MS = 60000,
+    NICE = 5 /* as the guests of plugins/run */
 };
 
 /* A job that runs here. */
@@ -76,11 +81,24 @@ static void give_up(slot *self, mcp_status st, const mcp_error *failure)
         log_failure(runner, "a job cannot be given up", &err);
 }
 
+/* A job yields the processor to queries. Linux has a nice value for each thread, and the threads
+ * that this one starts have its own; it cannot be raised again, and ends with the job. One that is
+ * higher already stays. */
+static void lower_priority(void)
+{
+    id_t self = (id_t)syscall(SYS_gettid);
+
+    errno = 0;
+    if (getpriority(PRIO_PROCESS, self) < NICE && errno == 0)
+        setpriority(PRIO_PROCESS, self, NICE);
+}
+
 static void *run_job(void *data)
 {
     slot *self = data;
     casparian_runner *runner = self->runner;
     mcp_error err = MCP_ERROR_INIT;
+    lower_priority();
     mcp_status st = casparian_driver_run(runner->options.driver, &self->claim, &self->stop, &err);
     if (st != MCP_OK)
         give_up(self, st, &err);
