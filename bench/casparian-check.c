@@ -5,6 +5,7 @@
  * a hundred. Times are processor times of the process; the best of some rounds counts. Meaningful
  * in Release.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,9 @@ static double measure(const casparian_check_options *options, const casparian_ba
 
 int main(void)
 {
+    /* As the program does. */
+    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
+    (void)mallopt(M_MMAP_THRESHOLD, 2 << 20);
     casparian_redaction redaction;
     casparian_definition definition;
     casparian_batch typed;

@@ -471,15 +471,28 @@ static size_t profiled_rows(const struct judging *j)
     return (int64_t)j->batch->rows < left ? j->batch->rows : (size_t)left;
 }
 
+/* As casparian_vector_cell, where all cells are texts or null. */
+static inline casparian_cell text_cell(const casparian_vector *in, size_t row)
+{
+    casparian_cell cell = { .kind = CASPARIAN_KIND_NULL };
+    if (in->valid && !(in->valid[row / 8] >> (row % 8) & 1))
+        return cell;
+    cell.kind = CASPARIAN_KIND_STRING;
+    cell.text.bytes = in->bytes + in->offsets[row];
+    cell.text.length = in->offsets[row + 1] - in->offsets[row];
+    return cell;
+}
+
 static void profile_column(struct judging *j, struct column_figures *figures,
                            const casparian_vector *in, const casparian_converted *converted,
                            size_t rows)
 {
     casparian_kind kind = converted ? converted->vector.type.kind : CASPARIAN_KIND_STRING;
+    bool are_texts = in->type.kind == CASPARIAN_KIND_STRING && in->odd_count == 0 && !in->absent;
     if (figures && !figures->profile)
         figures->profile = mcp_arena_alloc(j->self->current.store.arena, sizeof *figures->profile);
     for (size_t row = 0; figures && figures->profile && row < rows; row++) {
-        casparian_cell cell = casparian_vector_cell(in, row);
+        casparian_cell cell = are_texts ? text_cell(in, row) : casparian_vector_cell(in, row);
         casparian_standing standing = CASPARIAN_STANDS;
         if (cell.kind == CASPARIAN_KIND_NULL ||
             (cell.kind == CASPARIAN_KIND_STRING && cell.text.length == 0 &&

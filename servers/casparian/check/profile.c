@@ -21,7 +21,7 @@ enum {
     TEE = 32,  /* T */
     ZONE = 64, /* Z and + */
     OTHER = 128,
-    DIGIT = 128, /* in the table of bytes, which does not name the others */
+    DIGIT = 256
 };
 
 #define STAMP (DASH | COLON)
@@ -30,11 +30,13 @@ enum {
 
 enum { DIGITS_MIN = 3, TEMPORAL_TEXT_MAX = 40, FINITE_TEXT_MAX = 300 };
 
-static const uint8_t marks_of_bytes[256] = {
-    ['/'] = SLASH,  ['-'] = DASH,  ['.'] = DOT,   [':'] = COLON, [' '] = BLANK,
-    ['\t'] = BLANK, ['T'] = TEE,   ['Z'] = ZONE,  ['+'] = ZONE,  ['0'] = DIGIT,
-    ['1'] = DIGIT,  ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT, ['5'] = DIGIT,
-    ['6'] = DIGIT,  ['7'] = DIGIT, ['8'] = DIGIT, ['9'] = DIGIT,
+/* Of bytes with a mark also OTHER, so that an exclusive or with it says who has none. */
+static const uint16_t marks_of_bytes[256] = {
+    ['/'] = SLASH | OTHER, ['-'] = DASH | OTHER,   ['.'] = DOT | OTHER,   [':'] = COLON | OTHER,
+    [' '] = BLANK | OTHER, ['\t'] = BLANK | OTHER, ['T'] = TEE | OTHER,   ['Z'] = ZONE | OTHER,
+    ['+'] = ZONE | OTHER,  ['0'] = DIGIT | OTHER,  ['1'] = DIGIT | OTHER, ['2'] = DIGIT | OTHER,
+    ['3'] = DIGIT | OTHER, ['4'] = DIGIT | OTHER,  ['5'] = DIGIT | OTHER, ['6'] = DIGIT | OTHER,
+    ['7'] = DIGIT | OTHER, ['8'] = DIGIT | OTHER,  ['9'] = DIGIT | OTHER,
 };
 
 /* clang-format off */
@@ -124,15 +126,14 @@ struct marks {
 static struct marks marks_of(const char *text, size_t length)
 {
     struct marks out = { .digits = 0 };
-    uint8_t found = 0;
-    bool has_others = false;
-    for (size_t i = 0; i < length && i < TEMPORAL_TEXT_MAX; i++) {
-        uint8_t mark = marks_of_bytes[(unsigned char)text[i]];
-        out.digits += mark == DIGIT;
-        found |= mark;
-        has_others |= mark == 0;
+    size_t end = length < TEMPORAL_TEXT_MAX ? length : TEMPORAL_TEXT_MAX;
+    unsigned found = 0;
+    for (size_t i = 0; i < end; i++) {
+        unsigned mark = marks_of_bytes[(unsigned char)text[i]];
+        out.digits += mark / DIGIT;
+        found |= mark ^ OTHER;
     }
-    out.found = (uint8_t)((found & ~DIGIT) | (has_others ? OTHER : 0));
+    out.found = (uint8_t)found;
     return out;
 }
 
@@ -288,13 +289,14 @@ static void add_length(casparian_profile *self, size_t shortest, size_t longest)
 static void count(casparian_profile *self, candidates fit, bool is_sentinel,
                   casparian_standing standing)
 {
+    for (; standing == CASPARIAN_STANDS && fit; fit &= fit - 1) {
+        casparian_fits *of = &self->of[__builtin_ctzll(fit)];
+        of->fits += !is_sentinel;
+        of->kept++;
+    }
     for (; fit; fit &= fit - 1) {
         casparian_fits *of = &self->of[__builtin_ctzll(fit)];
         of->fits += !is_sentinel;
-        if (standing == CASPARIAN_STANDS) {
-            of->kept++;
-            continue;
-        }
         of->won++;
         of->healed += standing == CASPARIAN_FAILS_ALONE;
     }

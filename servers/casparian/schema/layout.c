@@ -15,7 +15,10 @@
 
 #include "schema/digits.h"
 
-enum { WORD = sizeof(uint64_t), NONE = -1, MICRO_DIGITS = 6, FRACTION_DIGITS_MAX = 9 };
+enum { WORD = sizeof(uint64_t), MICRO_DIGITS = 6, FRACTION_DIGITS_MAX = 9 };
+
+/* The place of a number that a pattern does not have: zeros follow the digits of a text. */
+enum { NONE = CASPARIAN_LAYOUT_MAX, DIGITS_SIZE = CASPARIAN_LAYOUT_MAX + WORD };
 
 static bool is_digit(char byte)
 {
@@ -36,7 +39,7 @@ struct making {
     bool is_at_end;                   /* a fraction or an offset was there */
 };
 
-static int8_t *place_of(casparian_layout *layout, char directive)
+static uint8_t *place_of(casparian_layout *layout, char directive)
 {
     switch (directive) {
     case 'Y':
@@ -107,7 +110,7 @@ static bool add_directive(struct making *m, const char *at, size_t *length)
         return add_offset(m);
     if (*at == '\0' || !strchr("YmdyHMS", *at))
         return false;
-    *place_of(&m->made, *at) = (int8_t)m->made.length;
+    *place_of(&m->made, *at) = m->made.length;
     return add_bytes(m, digits, *at == 'Y' ? 4 : 2);
 }
 
@@ -168,27 +171,33 @@ casparian_layout casparian_layout_of(const char *pattern)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Whether a word has a digit where one must be, and elsewhere what is expected. */
-static bool word_fits(const casparian_layout *layout, size_t word, uint64_t bytes)
+/* Leave the digits of a word. @return 0: it has a digit where one must be, and elsewhere what is
+ * expected */
+static inline uint64_t take_word(uint8_t *digits, const casparian_layout *layout, size_t word,
+                                 uint64_t bytes)
 {
     uint64_t left = bytes ^ layout->expected[word];
-    return ((left & layout->fixed[word]) | casparian_no_digits(left)) == 0;
+    memcpy(digits, &left, sizeof left);
+    return (left & layout->fixed[word]) | casparian_no_digits(left);
 }
 
-static bool bytes_fit(const casparian_layout *layout, const char *text)
+/* Leave the digits of a text, each at its place. */
+static inline bool take_digits(uint8_t digits[DIGITS_SIZE], const casparian_layout *layout,
+                               const char *text)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, wrong = 0;
+    memset(digits + NONE, 0, WORD);
     if (layout->length < WORD) {
         memcpy(&bytes, text, layout->length);
-        return word_fits(layout, 0, bytes);
+        return take_word(digits, layout, 0, bytes) == 0;
     }
     for (size_t word = 0; word + 1 < layout->words; word++) {
         memcpy(&bytes, text + word * WORD, sizeof bytes);
-        if (!word_fits(layout, word, bytes))
-            return false;
+        wrong |= take_word(digits + word * WORD, layout, word, bytes);
     }
-    memcpy(&bytes, text + layout->length - WORD, sizeof bytes);
-    return word_fits(layout, layout->words - 1u, bytes);
+    size_t last = (size_t)layout->length - WORD;
+    memcpy(&bytes, text + last, sizeof bytes);
+    return (wrong | take_word(digits + last, layout, layout->words - 1u, bytes)) == 0;
 }
 
 static bool has_date(const casparian_layout *layout)
@@ -196,29 +205,29 @@ static bool has_date(const casparian_layout *layout)
     return layout->month != NONE;
 }
 
-/* Two digits; they are known to be digits. */
-static int two_at(const char *text, int8_t place)
+static inline int two_at(const uint8_t *digits, uint8_t place)
 {
-    return place == NONE ? 0 : (text[place] - '0') * 10 + text[place + 1] - '0';
+    return digits[place] * 10 + digits[place + 1];
 }
 
-static int year_at(const casparian_layout *layout, const char *text)
+static inline int year_at(const casparian_layout *layout, const uint8_t *digits)
 {
     if (layout->year != NONE)
-        return two_at(text, layout->year) * 100 + two_at(text, (int8_t)(layout->year + 2));
-    int year = two_at(text, layout->year_of_century);
+        return two_at(digits, layout->year) * 100 + two_at(digits, layout->year + 2);
+    int year = two_at(digits, layout->year_of_century);
     return year >= 69 ? 1900 + year : 2000 + year;
 }
 
-static void read_bytes(casparian_moment *out, const casparian_layout *layout, const char *text)
+static inline void read_digits_of(casparian_moment *out, const casparian_layout *layout,
+                                  const uint8_t *digits)
 {
-    *out = (casparian_moment){ .hour = two_at(text, layout->hour),
-                               .minute = two_at(text, layout->minute),
-                               .second = two_at(text, layout->second) };
+    *out = (casparian_moment){ .hour = two_at(digits, layout->hour),
+                               .minute = two_at(digits, layout->minute),
+                               .second = two_at(digits, layout->second) };
     if (has_date(layout))
-        out->date = (casparian_date){ .year = year_at(layout, text),
-                                      .month = two_at(text, layout->month),
-                                      .day = two_at(text, layout->day) };
+        out->date = (casparian_date){ .year = year_at(layout, digits),
+                                      .month = two_at(digits, layout->month),
+                                      .day = two_at(digits, layout->day) };
 }
 
 /* Digits behind the point, as many as there are. @return the end; NULL: there are none, or more */
@@ -253,12 +262,13 @@ static bool rest_fits(casparian_moment *out, const casparian_layout *layout, con
 casparian_layout_match casparian_layout_read(casparian_moment *out, const casparian_layout *layout,
                                              const char *text, size_t length)
 {
+    uint8_t digits[DIGITS_SIZE];
     if (layout->length == 0 || length < layout->length || length > CASPARIAN_FORMAT_MAX ||
-        !bytes_fit(layout, text))
+        !take_digits(digits, layout, text))
         return CASPARIAN_MAY_MATCH;
     if (length > layout->length && is_blank(text[layout->length]))
         return CASPARIAN_MAY_MATCH;
-    read_bytes(out, layout, text);
+    read_digits_of(out, layout, digits);
     if (out->second >= 60) /* a leap second, perhaps */
         return CASPARIAN_MAY_MATCH;
     bool fits = out->hour < 24 && out->minute < 60 &&

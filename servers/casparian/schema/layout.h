@@ -30,9 +30,10 @@ typedef struct casparian_layout {
     uint8_t words;
     bool has_offset;
     casparian_layout_fraction fraction;
-    int8_t year, year_of_century, month, day, hour, minute, second; /* places; -1: none */
-    uint64_t expected[CASPARIAN_LAYOUT_WORDS_MAX];                  /* '0' where a digit is */
-    uint64_t fixed[CASPARIAN_LAYOUT_WORDS_MAX];                     /* 0xFF where no digit is */
+    /* places; CASPARIAN_LAYOUT_MAX: none */
+    uint8_t year, year_of_century, month, day, hour, minute, second;
+    uint64_t expected[CASPARIAN_LAYOUT_WORDS_MAX]; /* '0' where a digit is */
+    uint64_t fixed[CASPARIAN_LAYOUT_WORDS_MAX];    /* 0xFF where no digit is */
 } casparian_layout;
 
 /** @param pattern that casparian_format_compile has taken */

@@ -47,6 +47,26 @@ bool casparian_lexical_int64(int64_t *out, const char *text, size_t length)
     return true;
 }
 
+/* Of most texts the first byte says that they are none. */
+static bool begins_boolean(char byte)
+{
+    switch (byte) {
+    case 't':
+    case 'T':
+    case 'f':
+    case 'F':
+    case 'y':
+    case 'Y':
+    case 'n':
+    case 'N':
+    case '1':
+    case '0':
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool casparian_lexical_boolean(bool *out, const char *text, size_t length)
 {
     static const struct {
@@ -56,7 +76,7 @@ bool casparian_lexical_boolean(bool *out, const char *text, size_t length)
         { "true", true }, { "false", false }, { "1", true },  { "0", false }, { "yes", true },
         { "no", false },  { "t", true },      { "f", false }, { "y", true },  { "n", false },
     };
-    if (length == 0 || length > strlen("false") || !strchr("tTfFyYnN10", text[0]))
+    if (length == 0 || length > strlen("false") || !begins_boolean(text[0]))
         return false;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (is_word(text, length, words[i].word)) {
