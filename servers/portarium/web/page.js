@@ -14,7 +14,7 @@ import { policies } from './panes/policies.js';
 import { runs } from './panes/runs.js';
 import { tasks } from './panes/tasks.js';
 import { workItems } from './panes/work.js';
-import { released, show } from './redraw.js';
+import { released, show } from '../../../kit/page/redraw.js';
 import { h } from './text.js';
 
 const STORED = 'portarium.token', REFRESH_MS = 150, TOAST_MS = 6000;

@@ -46,7 +46,7 @@ function isSame(old, fresh) {
 
 /* How an element is found again among new ones. */
 function selectorOf(element) {
-    const name = ['name', 'href', 'data-key'].find((one) => element.getAttribute(one));
+    const name = ['name', 'href', 'data-key', 'data-path'].find((one) => element.getAttribute(one));
     return name ? `${element.localName}[${name}="${CSS.escape(element.getAttribute(name))}"]` : element.localName;
 }
 
