@@ -26,7 +26,7 @@ function(causeway_page target)
         list(TRANSFORM built PREPEND ${ARG_OUT}/ OUTPUT_VARIABLE outputs)
         add_custom_command(OUTPUT ${outputs} VERBATIM COMMENT "Bundling the page of ${target}"
             COMMAND ${CAUSEWAY_PAGE_NODE} ${ARG_BUILD} ${ARG_OUT}
-            DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/kit/page/build.mjs ${PROJECT_SOURCE_DIR}/package-lock.json)
+            DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/kit/page/build.mjs ${PROJECT_SOURCE_DIR}/kit/page/redraw.js ${PROJECT_SOURCE_DIR}/package-lock.json)
     endif()
     mcp_embed(${target} NAME ${ARG_NAME} ROOT ${ARG_OUT} BUILT ${built})
 endfunction()

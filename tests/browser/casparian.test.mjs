@@ -12,9 +12,10 @@ import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 
 import { fixPlace, program, root, serve } from '../client/casparian.mjs';
+import { reportFailures, watch } from './witness.mjs';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
-const WAIT_MS = 60_000;
+const WAIT_MS = 60_000, PRESS_MS = 2000;
 const HOSTILE = '<img src=x onerror="window.broken=1">\u202egnp.exe';
 const REQUEST = { plugin_ref: { path: 'parsers/fix/fix_parser.py' }, input_dir: 'samples/fix', output: './output' };
 const pictures = path.join(root, 'build', 'inbox');
@@ -37,12 +38,15 @@ after(async () => {
     self?.remove();
 });
 
+reportFailures(() => [server?.errors() ?? '']);
+
 async function visit(width = 1280) {
     const context = await browser.newContext({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
     const page = await context.newPage(), faults = [];
     page.setDefaultTimeout(WAIT_MS);
     page.on('console', (message) => { if (message.type() === 'error') faults.push(message.text()); });
     page.on('pageerror', (error) => faults.push(error.stack));
+    watch(page, faults);
     await page.goto(address);
     return { page, async end() { await context.close(); assert.deepEqual(faults, []); } };
 }
@@ -64,6 +68,20 @@ test('a person approves what is shown, and sees the job end', async () => {
     await page.locator(`nav [data-path="api/jobs/${job}"]`).click();
     await page.getByText(`Job ${job}: completed`).waitFor();
     assert.ok(fs.readdirSync(path.join(self.dir, 'output')).some((name) => name.endsWith('.parquet')));
+    await end();
+});
+
+test('a press counts although the lists are read again before the release', async () => {
+    const { approval_id: id } = await server.ask('run_request', { ...REQUEST, force: true });
+    const { page, end } = await visit();
+    const row = page.locator(`[data-path="api/approvals/${id}"]`), box = await row.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.waitForTimeout(PRESS_MS); /* a long press: it is no wait for anything */
+    await page.mouse.up();
+    await page.getByLabel('Reason of a rejection').fill('only pressed');
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByText('rejected', { exact: true }).first().waitFor();
     await end();
 });
 

@@ -20,6 +20,7 @@ import { chromium } from 'playwright-core';
 
 import { plane, program, root } from '../client/portarium-rest.mjs';
 import { until } from '../client/support/until.mjs';
+import { reportFailures, watch } from './witness.mjs';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
 const WAIT_MS = 60_000, WS = '/v1/workspaces/ws-1';
@@ -84,8 +85,11 @@ async function call(client, name, args) {
 
 async function approveInCockpit(id, rationale, ...words) {
     const context = await browser.newContext({ reducedMotion: 'reduce' });
-    const page = await context.newPage();
+    const page = await context.newPage(), faults = [];
     page.setDefaultTimeout(WAIT_MS);
+    page.on('console', (message) => { if (message.type() === 'error') faults.push(message.text()); });
+    page.on('pageerror', (error) => faults.push(error.stack));
+    watch(page, faults);
     await page.goto(`${server.base}/#token=${server.token('anna', 'approver')}`);
     await page.locator(`a.row[href="#/inbox/${id}"]`).click();
     for (const text of words)
@@ -124,6 +128,8 @@ after(async () => {
     if (home)
         fs.rmSync(home, { recursive: true, force: true });
 });
+
+reportFailures(() => [server?.log ?? '']);
 
 test('the agent registers itself and beats', async () => {
     await agent.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${agentToken}` } } }));

@@ -13,9 +13,10 @@ import { chromium } from 'playwright-core';
 
 import { CONTENT, plane, program, root } from '../client/portarium-rest.mjs';
 import { until } from '../client/support/until.mjs';
+import { reportFailures, watch } from './witness.mjs';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
-const WAIT_MS = 60_000, RUNS = '/v1/workspaces/ws-1/runs';
+const WAIT_MS = 60_000, PRESS_MS = 1000, RUNS = '/v1/workspaces/ws-1/runs';
 const pictures = path.join(root, 'build', 'cockpit');
 const HOSTILE = '<img src=x onerror="window.broken=1">\u202egnp.exe\u0007';
 
@@ -44,6 +45,8 @@ after(async () => {
     fs.rmSync(keys, { recursive: true, force: true });
 });
 
+reportFailures(() => [server?.log ?? '']);
+
 async function visit({ user = 'anna', roles = 'admin,approver', width = 1280, height = 800, scheme = 'light', where = null } = {}) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' });
     const page = await context.newPage(), faults = [], asked = new Set();
@@ -51,8 +54,10 @@ async function visit({ user = 'anna', roles = 'admin,approver', width = 1280, he
     page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) faults.push(message.text()); });
     page.on('pageerror', (error) => faults.push(error.stack));
     page.on('request', (request) => asked.add(new URL(request.url()).origin));
+    watch(page, faults);
     await page.goto(where ?? `${server.base}/#token=${server.token(user, roles)}`);
     return { page, faults, asked, async end() {
+        await page.unrouteAll({ behavior: 'wait' });
         await context.close();
         assert.deepEqual(faults, []);
         assert.deepEqual([...asked], [server.base]);
@@ -257,10 +262,105 @@ test('policies are simulated, evidence is read, a workspace is frozen', async ()
     }
     await page.screenshot({ path: path.join(pictures, 'evidence-dark.png') });
     for (const [button, done] of [['Freeze', 'Unfreeze'], ['Unfreeze', 'Freeze']]) {
-        await page.locator('#freeze', { hasText: button }).click();
+        await page.getByRole('button', { name: button, exact: true }).click();
         await page.locator('#ask-why').fill('A drill of the team.');
         await page.locator('#ask-yes').click();
-        await page.locator('#freeze', { hasText: done }).waitFor();
+        await page.getByRole('button', { name: done, exact: true }).waitFor();
+    }
+    await end();
+});
+
+test('a press counts although the page is drawn again before the release', async () => {
+    const run = await start('wf-wait', { ms: 600_000 });
+    const { page, end } = await visit();
+    await page.goto(`${server.base}/#/runs/${run}`);
+    await page.locator('.timeline li[data-word=Waiting]').waitFor();
+    const dialog = page.locator('#ask'), row = page.locator('#list a.row:not([aria-current])').first();
+    const presses = [
+        [page.getByRole('button', { name: 'Annotate' }), () => dialog.waitFor()],
+        [row, async (where) => until(async () => new URL(page.url()).hash === where, 'the run of the row that was pressed')],
+        [page.getByRole('link', { name: /^Tasks/ }), () => page.waitForURL(/#\/tasks$/)],
+    ];
+    for (const [target, seen] of presses) {
+        const box = await target.boundingBox(), where = await target.getAttribute('href');
+        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+        await page.mouse.down();
+        await approvalOf(await start('wf-gate', { target: 'pressed' }));
+        await page.waitForTimeout(PRESS_MS); /* a long press: it is no wait for anything */
+        await page.mouse.up();
+        await seen(where);
+        if (await dialog.isVisible())
+            await page.getByRole('button', { name: 'Cancel' }).last().click();
+    }
+    await end();
+});
+
+test('who has gone on to another approval stays there when the decision is answered late', async () => {
+    const one = await approvalOf(await start('wf-gate', { target: 'one' })), two = await approvalOf(await start('wf-gate', { target: 'two' }));
+    const { page, end } = await visit();
+    let answer;
+    const mayAnswer = new Promise((resolve) => { answer = resolve; });
+    await page.route(/decide$/, async (route) => {
+        const response = await route.fetch();
+        await mayAnswer;
+        await route.fulfill({ response });
+    });
+    await open(page, one);
+    await page.locator('#rationale').fill('The first.');
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    assert.equal((await ended(one.runId)).status, 'Succeeded');
+    await open(page, two);
+    answer();
+    await page.getByText('Approve: done.').waitFor();
+    assert.equal(new URL(page.url()).hash, `#/inbox/${two.approvalId}`);
+    await page.locator('#detail').getByText(two.subjectHash).waitFor();
+    await end();
+});
+
+test('where events come faster than answers, the page is drawn all the same', async () => {
+    const { page, end } = await visit();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.route(/approvals\?limit/, async (route) => {
+        const response = await route.fetch();
+        await new Promise((resolve) => { setTimeout(resolve, 400); });
+        await route.fulfill({ response });
+    });
+    const row = page.locator('a.row').filter({ hasText: 'busy' });
+    let count = 0;
+    await until(async () => {
+        await (++count === 10 ? start('wf-gate', { target: 'busy' }) : start('wf-noop', { n: 2 }));
+        return row.isVisible();
+    }, 'the row of a new approval while runs come and go');
+    await end();
+});
+
+test('an answer about the workspace that comes late does not hide a newer one', async () => {
+    const token = server.token('anna', 'admin,approver');
+    const { page, end } = await visit({ where: `${server.base}/` });
+    let answer, count = 0;
+    const mayAnswer = new Promise((resolve) => { answer = resolve; });
+    await page.route(/workspaces\/ws-1$/, async (route) => {
+        const response = await route.fetch();
+        if (count++ === 0)
+            await mayAnswer;
+        await route.fulfill({ response });
+    });
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+    await until(() => count === 1, 'the first question about the workspace');
+    const frozen = await server.ask('POST', '/v1/workspaces/ws-1/freeze', { token, body: { rationale: 'A drill.' } });
+    try {
+        assert.equal(frozen.status, 200, frozen.text);
+        await page.getByRole('button', { name: 'Unfreeze', exact: true }).waitFor();
+        const late = page.waitForEvent('requestfinished', (request) => /workspaces\/ws-1$/.test(request.url()));
+        answer();
+        await late;
+        await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+        assert.ok(await page.getByText('This workspace is frozen.').isVisible());
+    } finally {
+        answer();
+        await server.ask('POST', '/v1/workspaces/ws-1/unfreeze', { token, body: { rationale: 'The drill is over.' } });
     }
     await end();
 });

@@ -12,10 +12,14 @@ import path from 'node:path';
 import { chromium } from 'playwright-core';
 
 import { root, start, stop } from '../client/universe.mjs';
+import { reportFailures, watch } from './witness.mjs';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
 const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-dev-shm-usage'];
 const WAIT_MS = 60_000;
+const servers = [];
+
+reportFailures(() => servers.map(({ log }) => log));
 
 /** Pictures of what was seen are left here. */
 export const pictures = path.join(root, 'build', 'page');
@@ -25,6 +29,7 @@ export async function open(...args) {
     assert.ok(CHROMIUM, 'there is no chromium: scripts/bootstrap installs it');
     fs.mkdirSync(pictures, { recursive: true });
     const server = await start('memory', ...args);
+    servers.push(server);
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: WAIT_MS });
     return {
         server,
@@ -47,6 +52,7 @@ async function visit(browser, server, id, { width = 1280, height = 800, scheme =
     });
     page.on('pageerror', (error) => faults.push(error.stack));
     page.on('request', (request) => asked.push(new URL(request.url()).origin));
+    watch(page, faults);
     await page.addInitScript(() => {
         window.violations = [];
         document.addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));

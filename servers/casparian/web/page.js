@@ -4,6 +4,8 @@
  * The key is taken out of the address at once and is kept in this tab. Every text from outside
  * becomes a text node, with control and bidirectional characters as escapes.
  */
+import { released, show } from '../../../kit/page/redraw.js';
+
 const POLL_MS = 1000, ENDED = ['completed', 'failed', 'cancelled'];
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu;
 
@@ -59,10 +61,7 @@ async function ask(path, body) {
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 function fill(where, rows, none) {
-    const focused = document.activeElement?.dataset?.path;
-    at(where).replaceChildren(...rows.length ? rows : [element('p', { class: 'quiet' }, none)]);
-    if (focused)
-        at(where).querySelector(`[data-path="${CSS.escape(focused)}"]`)?.focus();
+    show(at(where), rows.length ? rows : element('p', { class: 'quiet' }, none));
 }
 
 function row(path, title, words) {
@@ -126,10 +125,11 @@ async function showDetail() {
     if (!path)
         return;
     const value = await ask(path), text = JSON.stringify([path, value]);
+    await released();
     if (path !== selected || text === shown)
         return;
     shown = text;
-    at('detail').replaceChildren(...value.snapshot_sha256 ? showRequest(value) : showJob(value));
+    show(at('detail'), value.snapshot_sha256 ? showRequest(value) : showJob(value));
 }
 
 async function select(path) {
@@ -143,6 +143,7 @@ async function select(path) {
 async function refresh() {
     try {
         const [{ approvals }, { jobs }] = await Promise.all([ask('api/approvals'), ask('api/jobs')]);
+        await released();
         fill('inbox', approvals.map((one) => row(`api/approvals/${one.approval_id}`, one.summary?.description ?? one.operation, `${one.operation}, expires ${one.expires_at}`)), 'No request is pending.');
         fill('jobs', jobs.map((one) => row(`api/jobs/${one.job_id}`, `${one.job_id}: ${one.type}`, ENDED.includes(one.status) ? one.status : `${one.status} …`)), 'There are no jobs.');
         await showDetail();

@@ -2,7 +2,7 @@
  * api.js - requests to the control plane, and the stream of a workspace's events.
  */
 
-const AGAIN_MS = 1000, AGAIN_MAX_MS = 15_000;
+const AGAIN_MS = 1000, AGAIN_MAX_MS = 15_000, ANSWER_MS = 120_000;
 
 /** A refusal, with what the problem document says. */
 export class Refusal extends Error {
@@ -59,10 +59,11 @@ export class Api {
     }
 
     async ask(method, path, body = undefined, headers = {}, isRaw = false) {
+        const limit = AbortSignal.timeout(ANSWER_MS);
         const answer = await fetch(path, {
-            method, body: body === undefined ? undefined : JSON.stringify(body), signal: this.stopped.signal, cache: 'no-store', credentials: 'omit',
-            headers: { Authorization: `Bearer ${this.token}`, ...headers },
-        });
+            method, body: body === undefined ? undefined : JSON.stringify(body), cache: 'no-store', credentials: 'omit',
+            signal: AbortSignal.any([this.stopped.signal, limit]), headers: { Authorization: `Bearer ${this.token}`, ...headers },
+        }).catch((error) => { throw limit.aborted ? new Refusal(504, { detail: `The server did not answer for ${ANSWER_MS / 1000} s.` }) : error; });
         const text = await answer.text();
         const isJson = /json/.test(answer.headers.get('Content-Type') ?? '');
         if (!answer.ok)

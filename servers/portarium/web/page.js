@@ -4,7 +4,7 @@
  *
  * The address says what is shown: #/runs/ID. A place has a name, a title, the kinds of events that
  * change it, and functions: list() fetches the items, row(item) draws one, key(item) is its id,
- * detail(id) fetches and draws the details.
+ * count(items) is how many of them wait for a person, detail(id) fetches and draws the details.
  */
 import { Api, Refusal } from './api.js';
 import { agents } from './panes/agents.js';
@@ -14,13 +14,17 @@ import { policies } from './panes/policies.js';
 import { runs } from './panes/runs.js';
 import { tasks } from './panes/tasks.js';
 import { workItems } from './panes/work.js';
+import { released, show } from '../../../kit/page/redraw.js';
 import { h } from './text.js';
 
 const STORED = 'portarium.token', REFRESH_MS = 150, TOAST_MS = 6000;
 const makers = [inbox, tasks, runs, workItems, agents, policies, evidence];
 const byId = (id) => document.getElementById(id);
 
-let api = null, places = [], place = null, chosen = null, items = [], timer = null, toastTimer = null, turn = 0;
+let api = null, places = [], place = null, chosen = null, items = [], timer = null, toastTimer = null;
+let turn = 0, workspaceTurn = 0;
+let isFetching = false, isOld = false; /* isOld: something happened during the fetching */
+const counts = new Map();
 
 /* ---- what the panes may use ------------------------------------------------------------------ */
 
@@ -64,21 +68,32 @@ function why(title, button) {
 
 const go = (name, id) => { location.hash = id ? `#/${name}/${encodeURIComponent(id)}` : `#/${name}`; };
 
+/* What the address asks for: [name, id], an empty text where it has none. */
+function asked() {
+    const [, name, id] = /^#\/([^/]*)\/?(.*)$/.exec(location.hash) ?? [null, '', ''];
+    return [name, decodeURIComponent(id)];
+}
+
+/* From this to `next`, or to the list. A command may be answered late, and who has gone elsewhere
+ * in the meantime stays there. */
+function leave(name, id, next = undefined) {
+    const [where, which] = asked();
+    if (where === name && which === id)
+        go(name, next);
+}
+
 function drawPlaces() {
-    byId('places').replaceChildren(...places.map((one) => h('a', { href: `#/${one.name}`, 'aria-current': one === place ? 'page' : null },
-        one.title, one.count ? h('b', { class: 'count' }, one.count) : null)));
+    show(byId('places'), places.map((one) => h('a', { href: `#/${one.name}`, 'aria-current': one === place ? 'page' : null },
+        one.title, counts.get(one) ? h('b', { class: 'count' }, counts.get(one)) : null)));
 }
 
 function drawList() {
     const rows = items.map((item) => h('a', {
         class: 'row', href: `#/${place.name}/${encodeURIComponent(place.key(item))}`, 'aria-current': place.key(item) === chosen ? 'true' : null,
     }, place.row(item)));
-    const head = place.head ? place.head() : null, list = byId('list');
-    const drawn = [head, ...rows, rows.length ? null : h('p', { class: 'empty' }, place.empty)].filter(Boolean);
-    /* A row that is drawn again between the press and the release of a button loses the click. */
-    if (drawn.length !== list.childElementCount || drawn.some((node, i) => !node.isEqualNode(list.children[i])))
-        list.replaceChildren(...drawn);
+    const list = byId('list');
     list.setAttribute('aria-label', place.title);
+    show(list, place.head ? place.head() : null, rows, rows.length ? null : h('p', { class: 'empty' }, place.empty));
     list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
 }
 
@@ -86,63 +101,85 @@ async function drawDetail(mine) {
     const detail = byId('detail');
     document.body.classList.toggle('has-detail', chosen !== null);
     if (chosen === null) {
-        detail.replaceChildren(h('p', { class: 'empty' }, items.length ? 'Choose one of the list.' : place.hint ?? ''));
+        show(detail, h('p', { class: 'empty' }, items.length ? 'Choose one of the list.' : place.hint ?? ''));
         return;
     }
-    const content = await place.detail(chosen);
+    let content;
+    do
+        content = await place.detail(chosen);
+    while (await released() && mine === turn);
+    if (mine === turn)
+        show(detail, h('a', { class: 'back', href: `#/${place.name}` }, `‹ ${place.title}`), content);
+}
+
+async function fetchAndDraw(mine) {
+    const where = place, found = await where.list();
+    await released();
     if (mine !== turn)
         return;
-    const focused = detail.contains(document.activeElement) ? document.activeElement.name : null;
-    const range = focused ? [document.activeElement.selectionStart, document.activeElement.selectionEnd] : null;
-    detail.replaceChildren(h('a', { class: 'back', href: `#/${place.name}` }, `‹ ${place.title}`), ...[content].flat().filter(Boolean));
-    const field = focused ? detail.querySelector(`[name="${CSS.escape(focused)}"]`) : null;
-    field?.focus();
-    if (field?.setSelectionRange && range?.[0] !== null && range?.[0] !== undefined)
-        field.setSelectionRange(...range);
+    items = found;
+    if (where.count)
+        counts.set(where, where.count(found));
+    if (chosen === null && where.choosesFirst && items.length && innerWidth > 760)
+        chosen = where.key(items[0]);
+    drawPlaces();
+    drawList();
+    await drawDetail(mine);
+}
+
+async function countOthers(mine) {
+    const others = places.filter((one) => one !== place && one.count);
+    const found = await Promise.all(others.map((one) => one.list()));
+    await released();
+    if (mine !== turn)
+        return;
+    others.forEach((one, i) => counts.set(one, one.count(found[i])));
+    drawPlaces();
 }
 
 /* Fetch and draw. Of several that overlap, the last one draws. */
 async function refresh() {
-    const mine = ++turn, where = place;
-    await attempt(async () => {
-        const found = await where.list();
-        if (mine !== turn)
-            return;
-        items = found;
-        if (chosen === null && where.choosesFirst && items.length && innerWidth > 760)
-            chosen = where.key(items[0]);
-        drawPlaces();
-        drawList();
-        await drawDetail(mine);
-    });
-    attempt(async () => { await Promise.all(places.filter((one) => one !== where && 'count' in one).map((one) => one.list())); drawPlaces(); });
+    const mine = ++turn;
+    isFetching = true;
+    isOld = false;
+    await Promise.all([attempt(() => fetchAndDraw(mine)), attempt(() => countOthers(mine))]);
+    if (mine !== turn)
+        return;
+    isFetching = false;
+    if (isOld)
+        soon();
 }
 
+/* Something happened. What is being fetched is drawn first: where events come faster than answers,
+ * nothing would be drawn otherwise. */
 function soon() {
-    clearTimeout(timer);
-    timer = setTimeout(refresh, REFRESH_MS);
+    isOld = isFetching;
+    if (!isFetching)
+        timer ??= setTimeout(() => { timer = null; refresh(); }, REFRESH_MS);
 }
 
 function route() {
     if (!api)
         return;
-    const [, name, id] = /^#\/([^/]*)\/?(.*)$/.exec(location.hash) ?? [];
-    const next = places.find((one) => one.name === name) ?? places[0];
+    const [name, id] = asked(), next = places.find((one) => one.name === name) ?? places[0];
     if (next !== place) { /* the rows of the place that is left lead back to it */
         byId('list').replaceChildren();
         byId('detail').replaceChildren();
+        items = [];
     }
     place = next;
-    chosen = id ? decodeURIComponent(id) : null;
-    items = [];
+    chosen = id || null;
     drawPlaces();
     refresh();
 }
 
 /* ---- the workspace --------------------------------------------------------------------------- */
 
+/* Of several that overlap, the one that was asked for last is shown. */
 async function showWorkspace() {
-    const workspace = await api.get('');
+    const mine = ++workspaceTurn, workspace = await api.get('');
+    if (mine !== workspaceTurn)
+        return;
     byId('workspace').replaceChildren(h('span', {}, workspace.name));
     byId('frozen').hidden = !workspace.frozen;
     byId('freeze').textContent = workspace.frozen ? 'Unfreeze' : 'Freeze';
@@ -167,7 +204,7 @@ function connectionIs(state) {
 
 /* ---- signing in and out ---------------------------------------------------------------------- */
 
-function show(isIn) {
+function showSignedIn(isIn) {
     for (const id of ['places', 'main', 'freeze', 'leave'])
         byId(id).hidden = !isIn;
     byId('sign-in').hidden = isIn;
@@ -187,10 +224,11 @@ async function signIn(token) {
     }
     sessionStorage.setItem(STORED, token);
     api = next;
-    const tools = { api, attempt, toast, why, refresh, soon, go };
+    const tools = { api, attempt, toast, why, refresh, go, leave };
     places = makers.map((make) => make(tools));
+    counts.clear();
     byId('sign-in-error').textContent = '';
-    show(true);
+    showSignedIn(true);
     attempt(showWorkspace);
     api.follow({
         state: connectionIs,
@@ -207,6 +245,11 @@ async function signIn(token) {
 function signOut(words = '') {
     api?.close();
     api = null;
+    turn++; /* what was fetched is not drawn any more */
+    workspaceTurn++;
+    clearTimeout(timer);
+    timer = null;
+    isFetching = isOld = false;
     sessionStorage.removeItem(STORED);
     byId('token').value = '';
     byId('workspace').replaceChildren();
@@ -215,7 +258,7 @@ function signOut(words = '') {
     byId('connection').dataset.state = 'idle';
     byId('connection-words').textContent = 'not connected';
     byId('sign-in-error').textContent = words;
-    show(false);
+    showSignedIn(false);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -275,5 +318,5 @@ if (!takeToken()) {
     if (stored)
         signIn(stored);
     else
-        show(false);
+        showSignedIn(false);
 }

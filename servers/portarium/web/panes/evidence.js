@@ -4,26 +4,26 @@
 import { box, chip, facts, h, moment, oneLine } from '../text.js';
 
 export function evidence({ api, attempt }) {
-    let items = [], verdict = null;
+    let items = [], verified = null;
 
-    function words(result) {
-        if (result.ok)
-            return h('p', { class: 'good' }, '✓ The chain is whole.');
-        return h('p', { class: 'error' }, `✗ Entry ${result.index}: ${String(result.reason).replaceAll('_', ' ')}.`);
+    function verdict([result, head]) {
+        return [result.ok ? h('p', { class: 'good' }, '✓ The chain is whole.')
+            : h('p', { class: 'error' }, `✗ Entry ${result.index}: ${String(result.reason).replaceAll('_', ' ')}.`),
+        head ? h('p', { class: 'note hash' }, `${head.seq} entries, head ${head.hash}`) : null];
     }
 
     async function verify() {
         await attempt(async () => {
-            const [result, head] = await Promise.all([api.get('/evidence/verify'), api.getIfThere('/evidence/head')]);
-            verdict = [words(result), head ? h('p', { class: 'note hash' }, `${head.seq} entries, head ${head.hash}`) : null];
+            verified = await Promise.all([api.get('/evidence/verify'), api.getIfThere('/evidence/head')]);
         });
-        document.getElementById('verdict')?.replaceChildren(...(verdict ?? []).filter(Boolean));
+        if (verified)
+            document.getElementById('verdict')?.replaceChildren(...verdict(verified).filter(Boolean));
     }
 
     return {
         name: 'evidence', title: 'Evidence', empty: 'There is no evidence to show.',
         key: (entry) => entry.evidenceId,
-        head: () => h('div', { class: 'filter' }, h('button', { onclick: verify }, 'Verify the chain'), h('div', { id: 'verdict', 'aria-live': 'polite' }, verdict)),
+        head: () => h('div', { class: 'filter' }, h('button', { onclick: verify }, 'Verify the chain'), h('div', { id: 'verdict', 'aria-live': 'polite' }, verified ? verdict(verified) : null)),
         row: (entry) => [h('b', {}, oneLine(entry.summary)), h('span', { class: 'sub' }, chip(entry.category), ' ', moment(entry.occurredAtIso))],
         async list() {
             items = (await api.getIfThere('/evidence?limit=200'))?.items ?? [];

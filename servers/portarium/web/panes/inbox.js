@@ -79,14 +79,14 @@ function answers(schema, form) {
 
 /* ---- the pane -------------------------------------------------------------------------------- */
 
-export function inbox({ api, attempt, toast, refresh, go }) {
+export function inbox({ api, attempt, toast, refresh, leave }) {
     const drafts = new Map(); /* approval -> what was typed, kept while the list changes */
     const approvals = new WeakMap(); /* the form of a decision -> what it decides */
     let shown = 'open';
 
     function draftOf(id) {
         if (!drafts.has(id))
-            drafts.set(id, { rationale: '', choice: null, reason: '', inputs: new Map() });
+            drafts.set(id, { rationale: '', choice: null, reason: '', note: '', inputs: new Map() });
         return drafts.get(id);
     }
 
@@ -101,7 +101,7 @@ export function inbox({ api, attempt, toast, refresh, go }) {
         if (done) {
             drafts.delete(approval.approvalId);
             toast(`${words}: done.`);
-            go('inbox');
+            leave('inbox', approval.approvalId);
         }
         await refresh();
     }
@@ -139,15 +139,17 @@ export function inbox({ api, attempt, toast, refresh, go }) {
                 Object.assign(form.elements[name], value);
         }
         form.addEventListener('submit', (event) => event.preventDefault());
+        /* The form may stay where a decision has ended the draft that it was drawn with. */
         form.addEventListener('input', ({ target }) => {
             if (target.name === 'rationale' || target.name === 'reason')
-                draft[target.name] = target.value;
+                draftOf(approval.approvalId)[target.name] = target.value;
             else
-                draft.inputs.set(target.name, target.type === 'checkbox' ? { checked: target.checked } : { value: target.value });
+                draftOf(approval.approvalId).inputs.set(target.name, target.type === 'checkbox' ? { checked: target.checked } : { value: target.value });
         });
         form.addEventListener('keydown', (event) => {
-            if (event.key === 'Enter' && event.ctrlKey && draft.choice)
-                choose(draft.choice, form);
+            const { choice } = draftOf(approval.approvalId);
+            if (event.key === 'Enter' && event.ctrlKey && choice)
+                choose(choice, form);
         });
         return form;
     }
@@ -155,9 +157,12 @@ export function inbox({ api, attempt, toast, refresh, go }) {
     function resubmission(approval) {
         const form = h('form', { class: 'decision', 'aria-label': 'Resubmit' }, h('label', { for: 'note' }, 'What has changed *'),
             h('textarea', { id: 'note', name: 'note', rows: 2, required: true, maxlength: 4096 }), h('div', { class: 'buttons' }, h('button', {}, 'Resubmit')));
+        form.elements.note.value = draftOf(approval.approvalId).note;
+        form.addEventListener('input', ({ target }) => { draftOf(approval.approvalId).note = target.value; });
         form.addEventListener('submit', async (event) => {
             event.preventDefault();
-            await attempt(() => api.send('POST', `/approvals/${encodeURIComponent(approval.approvalId)}/resubmit`, { note: form.elements.note.value }));
+            if (await attempt(() => api.send('POST', `/approvals/${encodeURIComponent(approval.approvalId)}/resubmit`, { note: form.elements.note.value })))
+                drafts.delete(approval.approvalId);
             refresh();
         });
         return form;
@@ -201,17 +206,16 @@ export function inbox({ api, attempt, toast, refresh, go }) {
         ].flat(3);
     }
 
-    const self = {
-        name: 'inbox', title: 'Inbox', empty: 'Nothing waits for a decision.', hint: 'When an action needs a person, it appears here.', choosesFirst: true, count: 0,
+    return {
+        name: 'inbox', title: 'Inbox', empty: 'Nothing waits for a decision.', hint: 'When an action needs a person, it appears here.', choosesFirst: true,
         key: (approval) => approval.approvalId,
         head: () => h('div', { class: 'filter', role: 'group', 'aria-label': 'Which' }, SHOWN.map(([name, words]) =>
             h('button', { class: 'quiet', 'aria-pressed': String(shown === name), onclick: () => { shown = name; refresh(); } }, words))),
         row: (approval) => [h('b', {}, oneLine(approval.prompt)), h('span', { class: 'sub' }, chip(approval.status), ` ${oneLine([approval.actionId, approval.requestedByUserId].filter(Boolean).join(', '))} `, moment(approval.requestedAtIso)),
             approval.subject?.input === undefined ? null : h('span', { class: 'sub' }, oneLine(JSON.stringify(approval.subject.input)).slice(0, 120))],
+        count: (found) => found.filter((one) => one.status === 'Pending').length,
         async list() {
-            const found = (await api.getIfThere(`/approvals?limit=200${shown === 'open' ? '&status=Pending' : ''}`))?.items ?? [];
-            self.count = shown === 'open' ? found.length : found.filter((one) => one.status === 'Pending').length;
-            return found;
+            return (await api.getIfThere(`/approvals?limit=200${shown === 'open' ? '&status=Pending' : ''}`))?.items ?? [];
         },
         detail,
         press(key, id) {
@@ -223,5 +227,4 @@ export function inbox({ api, attempt, toast, refresh, go }) {
             return true;
         },
     };
-    return self;
 }

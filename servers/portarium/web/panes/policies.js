@@ -20,15 +20,16 @@ function outcome({ changes, judged }) {
 
 export function policies({ api, attempt, toast, refresh }) {
     const drafts = new Map();
-    let shown = { id: null, result: null };
+    let shown = { id: null, answer: null };
 
     function draftForm(policy) {
-        const id = policy.policyId, result = h('div', { 'aria-live': 'polite' }, shown.id === id ? shown.result : null);
+        const id = policy.policyId, result = h('div', { id: 'outcome', 'data-policy': id, 'aria-live': 'polite' }, shown.id === id ? outcome(shown.answer) : null);
         const text = h('textarea', { name: 'draft', 'aria-label': 'Draft', rows: 14, spellcheck: 'false', oninput: () => drafts.set(id, text.value) });
         text.value = drafts.get(id) ?? JSON.stringify(Object.fromEntries(Object.entries(policy).filter(([name]) => !GIVEN.includes(name))), null, 2);
         const simulate = () => attempt(async () => {
-            shown = { id, result: outcome(await api.send('POST', '/policies:simulate', { policy: JSON.parse(text.value), last: 10_000 })) };
-            result.replaceChildren(...shown.result.filter(Boolean));
+            shown = { id, answer: await api.send('POST', '/policies:simulate', { policy: JSON.parse(text.value), last: 10_000 }) };
+            /* where it is now: the form that was sent may have been drawn again */
+            document.querySelector(`#outcome[data-policy="${CSS.escape(id)}"]`)?.replaceChildren(...outcome(shown.answer).filter(Boolean));
         });
         const save = () => attempt(async () => {
             await api.send('PATCH', `/policies/${encodeURIComponent(id)}`, JSON.parse(text.value));

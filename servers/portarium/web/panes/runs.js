@@ -42,21 +42,32 @@ function timeline(run) {
 
 /* ---- starting one ---------------------------------------------------------------------------- */
 
-function starter({ api, attempt, go, toast }, workflows) {
-    const plan = h('div', { 'aria-live': 'polite' });
+function judgements({ actions }) {
+    return h('ul', {}, actions.map((one) => h('li', {}, oneLine(one.actionId), ' ', chip(one.decision), one.ruleId ? ` ${oneLine(one.policyId)} ${oneLine(one.ruleId)}` : '')));
+}
+
+/* @param draft what was typed and what was answered, kept while the list changes */
+function starter({ api, attempt, leave, toast }, workflows, draft) {
+    const plan = h('div', { id: 'plan', 'aria-live': 'polite' }, draft.plan ? judgements(draft.plan) : null);
     const form = h('form', { class: 'decision', 'aria-label': 'Start a run' }, h('label', { for: 'workflow' }, 'Workflow'),
         h('select', { id: 'workflow', name: 'workflow' }, workflows.map((one) => h('option', { value: one.workflowId }, oneLine(one.name ?? one.workflowId)))),
-        h('label', { for: 'parameters' }, 'Parameters, as JSON'), h('textarea', { id: 'parameters', name: 'parameters', rows: 3, spellcheck: 'false' }, '{}'),
+        h('label', { for: 'parameters' }, 'Parameters, as JSON'), h('textarea', { id: 'parameters', name: 'parameters', rows: 3, spellcheck: 'false' }),
         plan, h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => send('/runs:plan') }, 'What will be gated?'), h('button', { class: 'main' }, 'Start')));
     const send = (path) => attempt(async () => {
         const answer = await api.send('POST', path, { workflowId: form.elements.workflow.value, parameters: JSON.parse(form.elements.parameters.value || '{}') });
         if (path === '/runs') {
+            Object.assign(draft, { parameters: '{}', plan: null });
             toast('Started.');
-            go('runs', answer.runId);
+            leave('runs', 'new', answer.runId);
             return;
         }
-        plan.replaceChildren(h('ul', {}, answer.actions.map((one) => h('li', {}, oneLine(one.actionId), ' ', chip(one.decision), one.ruleId ? ` ${oneLine(one.policyId)} ${oneLine(one.ruleId)}` : ''))));
+        draft.plan = answer;
+        document.getElementById('plan')?.replaceChildren(judgements(answer));
     });
+    form.elements.parameters.value = draft.parameters;
+    if (workflows.some((one) => one.workflowId === draft.workflow))
+        form.elements.workflow.value = draft.workflow;
+    form.addEventListener('input', ({ target }) => { draft[target.name] = target.value; });
     form.addEventListener('submit', (event) => { event.preventDefault(); send('/runs'); });
     return h('div', { class: 'starter' }, h('h3', {}, 'Start a run'), form);
 }
@@ -65,6 +76,7 @@ function starter({ api, attempt, go, toast }, workflows) {
 
 export function runs(tools) {
     const { api, attempt, why, refresh, go } = tools;
+    const draft = { workflow: null, parameters: '{}', plan: null };
 
     async function change(run, title, button, path, body) {
         const rationale = await why(title, button);
@@ -92,7 +104,7 @@ export function runs(tools) {
 
     async function starting() {
         const { items } = await api.get('/workflows?limit=200');
-        return [h('header', {}, h('h2', {}, 'A new run')), starter(tools, items.filter((one) => one.active !== false))];
+        return [h('header', {}, h('h2', {}, 'A new run')), starter(tools, items.filter((one) => one.active !== false), draft)];
     }
 
     return {

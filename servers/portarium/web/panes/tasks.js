@@ -39,14 +39,14 @@ export function tasks({ api, attempt, toast, why, refresh }) {
         return form;
     }
 
-    const self = {
-        name: 'tasks', title: 'Tasks', empty: 'Nothing is to be done by hand.', count: 0,
+    return {
+        name: 'tasks', title: 'Tasks', empty: 'Nothing is to be done by hand.',
         key: (task) => task.humanTaskId,
         row: (task) => [h('b', {}, oneLine(task.description)), h('span', { class: 'sub' }, chip(task.status), ` ${oneLine(task.stepId)} `, moment(task.createdAtIso)),
             task.input === undefined ? null : h('span', { class: 'sub' }, oneLine(JSON.stringify(task.input)).slice(0, 120))].flat(),
+        count: (found) => found.filter(isOpen).length,
         async list() {
             const found = (await api.getIfThere('/human-tasks?limit=200'))?.items ?? [];
-            self.count = found.filter(isOpen).length;
             return [...found.filter(isOpen), ...found.filter((task) => !isOpen(task))];
         },
         async detail(id) {
@@ -59,5 +59,4 @@ export function tasks({ api, attempt, toast, why, refresh }) {
                 isOpen(task) && !task.completionToken ? h('p', { class: 'note' }, 'Your roles do not allow you to complete it.') : null].flat();
         },
     };
-    return self;
 }

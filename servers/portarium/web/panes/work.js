@@ -12,8 +12,9 @@ function links(item) {
 }
 
 export function workItems({ api, attempt, refresh }) {
-    async function patch(item, body) {
-        await attempt(() => api.send('PATCH', `/work-items/${encodeURIComponent(item.workItemId)}`, body));
+    async function change(item, select) {
+        if (!await attempt(() => api.send('PATCH', `/work-items/${encodeURIComponent(item.workItemId)}`, { status: select.value })))
+            select.value = item.status;
         refresh();
     }
     return {
@@ -23,7 +24,7 @@ export function workItems({ api, attempt, refresh }) {
         list: async () => (await api.getIfThere('/work-items?limit=200'))?.items ?? [],
         async detail(id) {
             const item = await api.get(`/work-items/${encodeURIComponent(id)}`);
-            const status = h('select', { name: 'status', 'aria-label': 'Status', onchange: ({ target }) => patch(item, { status: target.value }) }, STATUSES.map((one) => h('option', { value: one, selected: one === item.status }, one)));
+            const status = h('select', { name: 'status', 'aria-label': 'Status', onchange: ({ target }) => change(item, target) }, STATUSES.map((one) => h('option', { value: one, selected: one === item.status }, one)));
             return [h('header', {}, h('h2', { class: 'text' }, item.title), chip(item.status)),
                 facts([['Owner', item.ownerUserId ?? 'nobody'], ['Created', moment(item.createdAtIso)], ['By', item.createdByUserId], ['Due', item.sla?.dueAtIso && moment(item.sla.dueAtIso)], ['Status', status]]), links(item)];
         },
