@@ -74,8 +74,7 @@ test('a person approves what is shown, and sees the job end', async () => {
 test('a press counts although the lists are read again before the release', async () => {
     const { approval_id: id } = await server.ask('run_request', { ...REQUEST, force: true });
     const { page, end } = await visit();
-    const row = page.locator(`[data-path="api/approvals/${id}"]`), box = await row.boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.locator(`[data-path="api/approvals/${id}"]`).hover();
     await page.mouse.down();
     await page.waitForTimeout(PRESS_MS); /* a long press: it is no wait for anything */
     await page.mouse.up();

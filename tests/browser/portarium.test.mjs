@@ -282,9 +282,9 @@ test('a press counts although the page is drawn again before the release', async
         [page.getByRole('link', { name: /^Tasks/ }), () => page.waitForURL(/#\/tasks$/)],
     ];
     for (const [target, seen] of presses) {
-        const box = await target.boundingBox(), where = await target.getAttribute('href');
-        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+        await target.hover();
         await page.mouse.down();
+        const where = await page.evaluate(() => document.querySelector('a:active')?.getAttribute('href'));
         await approvalOf(await start('wf-gate', { target: 'pressed' }));
         await page.waitForTimeout(PRESS_MS); /* a long press: it is no wait for anything */
         await page.mouse.up();
