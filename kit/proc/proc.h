@@ -131,7 +131,8 @@ typedef struct proc_limits {
     uint64_t file_bytes;   /* size of a file that it writes; PROC_NO_BYTES */
     uint32_t descriptors;
     uint32_t processes; /* at the same time, threads too, of the whole child */
-    int nice;           /* 0 to 19; that of the caller where it is higher */
+    int nice;           /* 0 to 19; that of the caller where it is higher. On Linux also of its
+                         * session, which it then shares with its launcher (sched(7), autogroup) */
 } proc_limits;
 
 struct proc_fork_server;

@@ -147,7 +147,10 @@ _Noreturn void launcher_become(const launch *l, pid_t parent)
     int pipe = l->failure_pipe;
     launch moved = *l;
 
-    setsid();
+    if (l->plan->limits.nice > 0)
+        setpgid(0, 0); /* in the launcher's session, which lower_session has prepared */
+    else
+        setsid();
     if (!move_descriptors(&moved, &pipe))
         fail(pipe, STAGE_DESCRIPTORS, errno);
     if (chdir(l->cwd) != 0)

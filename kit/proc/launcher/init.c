@@ -49,7 +49,7 @@ _Noreturn void launcher_init(const launch *l)
     while (!reap(l, program)) {
         int number = sigwaitinfo(&awaited, NULL); /* all are blocked, so none is lost */
         if (number == SIGTERM && kill(-program, SIGTERM) != 0)
-            kill(program, SIGTERM); /* not yet in its own session */
+            kill(program, SIGTERM); /* not yet in its own process group */
     }
     _exit(0);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -108,11 +109,25 @@ void launcher_close_child_ends(const launch *l)
         close(l->ruleset);
 }
 
+/* Where the kernel first divides the processor among sessions (sched(7), "The autogroup feature"),
+ * a nice value counts within its session alone, so the session gets it, too. Elsewhere there is no
+ * such file; an ordinary user may write ten of them a second. */
+static void lower_session(int nice)
+{
+    int fd = nice > 0 ? open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        return;
+    (void)!dprintf(fd, "%d", nice);
+    close(fd);
+}
+
 static void launch_child(launch *l)
 {
     int ends[2];
     pid_t self = getpid();
 
+    lower_session(l->plan->limits.nice);
     l->shared = mmap(NULL, sizeof *l->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                      -1, 0);
     if (l->shared == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {

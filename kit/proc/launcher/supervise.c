@@ -56,7 +56,7 @@ static void terminate(life *self, proc_how reason)
     if (self->reason != PROC_EXITED)
         return;
     self->reason = reason;
-    /* Init passes it on. A program that is not yet in its own session has no group. */
+    /* Init passes it on. A program may have no group yet. */
     if (self->has_init || kill(-self->child, SIGTERM) != 0)
         kill(self->child, SIGTERM);
     self->deadline_ms = now_ms() + self->grace_ms;

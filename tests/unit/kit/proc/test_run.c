@@ -314,6 +314,23 @@ static void limits_are_set(void **state)
     guest_prints(&spec, words);
 }
 
+/* Where the kernel divides the processor among sessions (sched(7)), and the file tells. */
+static void the_session_has_the_priority(void **state)
+{
+    proc_spec spec = GUEST("print", "");
+    const char *argv[] = { "/bin/cat", "/proc/self/autogroup", NULL };
+    proc_result result;
+
+    (void)state;
+    if (access("/proc/self/autogroup", W_OK) != 0)
+        skip();
+    spec.argv = argv;
+    spec.limits.nice = 3;
+    guest_run(&result, &spec, NULL);
+    assert_non_null(strstr(result.out.data, " nice 3"));
+    proc_result_clear(&result);
+}
+
 /* As below nice(1): an ordinary user may not raise a priority, and nobody wants that here. The last
  * test, as the priority of the test cannot be raised again either. */
 static void a_lower_priority_is_kept(void **state)
@@ -413,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_run_can_be_stopped),
         cmocka_unit_test(nothing_escapes),
         cmocka_unit_test(limits_are_set),
+        cmocka_unit_test(the_session_has_the_priority),
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(files_are_limited),
         cmocka_unit_test(processor_time_is_limited),
