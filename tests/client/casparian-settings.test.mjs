@@ -69,9 +69,67 @@ describe('[[sinks]]', () => {
         fail(FAILED, /has a table 'lines/, 'run', './one.py', 'in', '--force');
     });
 
-    test('outputs of one job cannot go to two sinks, and each needs one', () => {
+    const verifies = (...folders) => {
+        for (const folder of folders)
+            assert.equal(self.cli(['verify', folder]).status, 0, folder);
+    };
+
+    test('outputs of one job go to their folders, each with a manifest', () => {
+        configure('[[sinks]]\ntopic = "lines"\nuri = "csv://./a"\n[[sinks]]\ntopic = "*"\nuri = "parquet://./b"\n');
+        const { result } = succeed('run', './two.py', 'in');
+        assert.deepEqual([tables('a'), tables('b')], [['lines.csv'], ['words.parquet']]);
+        assert.deepEqual(Object.values(result.outputs).map(({ sink_uri: uri }) => uri), [`csv://${self.dir}/a`, `parquet://${self.dir}/b`]);
+        verifies('a', 'b');
+        assert.deepEqual(succeed('query', 'SELECT n, word FROM outputs.lines, outputs.words').rows, [[1, 'x']]);
+        for (const [output, dir] of [['lines', 'a'], ['words', 'b']]) {
+            const [[job, source]] = succeed('query', `SELECT _cf_job_id, _cf_source_hash FROM outputs.${output}`).rows;
+            assert.equal(succeed('lineage', output, '--dir', dir, '--job', job, '--source', source).manifest, '1.manifest.json');
+        }
+        /* Done is done in both. */
+        assert.equal(succeed('run', './two.py', 'in').result.files_skipped, 1);
+        const whatif = succeed('run', './two.py', 'in', '--whatif', '--force');
+        assert.deepEqual(whatif.sinks, { lines: `csv://${self.dir}/a`, words: `parquet://${self.dir}/b` });
+        /* The other way round they are not. */
+        configure('[[sinks]]\ntopic = "words"\nuri = "csv://./a"\n[[sinks]]\ntopic = "*"\nuri = "parquet://./b"\n');
+        succeed('run', './two.py', 'in');
+        assert.deepEqual([tables('a'), tables('b')], [['lines.csv', 'words.csv'], ['lines.parquet', 'words.parquet']]);
+        verifies('a', 'b');
+        assert.deepEqual(succeed('query', 'SELECT n, word FROM outputs.lines, outputs.words').rows, [[1, 'x']]);
+        const [line] = fs.readFileSync(path.join(self.home, 'mcp_audit.ndjson'), 'utf8').trim().split('\n')
+            .map((text) => JSON.parse(text)).filter(({ manifests_sha256: all }) => all);
+        assert.equal(line.manifests_sha256.length, 2);
+    });
+
+    test('a folder may have files and a database of one job', () => {
+        configure('[[sinks]]\ntopic = "lines"\nuri = "duckdb://./a/x.duckdb"\n[[sinks]]\ntopic = "*"\nuri = "csv://./a"\n');
+        succeed('run', './two.py', 'in');
+        assert.deepEqual(tables('a'), ['words.csv']);
+        verifies('a');
+        assert.deepEqual(succeed('query', 'SELECT n, word FROM outputs.lines, outputs.words').rows, [[1, 'x']]);
+    });
+
+    test('an output that nobody declared goes by its name, too', () => {
+        self.write('loose.py', `name, version = "loose", "1.0.0"\n\n\ndef parse(file_path):\n    yield "lines", {"n": 1}\n    yield "words", {"word": "x"}\n`);
+        configure('[[sinks]]\ntopic = "lines"\nuri = "csv://./a"\n[[sinks]]\ntopic = "*"\nuri = "csv://./b"\n');
+        succeed('run', './loose.py', 'in');
+        assert.deepEqual([tables('a'), tables('b')], [['lines.csv'], ['words.csv']]);
+        assert.equal(succeed('run', './loose.py', 'in').result.files_skipped, 1);
+    });
+
+    test('one DuckDB file is what a job may have, in it several tables', () => {
+        configure('[[sinks]]\ntopic = "lines"\nuri = "duckdb://./a.duckdb"\n[[sinks]]\ntopic = "words"\nuri = "duckdb://./b.duckdb"\n');
+        fail(USAGE, /two DuckDB files.*--sink/, 'run', './two.py', 'in');
+        self.write('loose.py', `name, version = "loose", "1.0.0"\noutputs = {"lines": {"columns": [{"name": "n", "type": "int64"}]}}\n\n\ndef parse(file_path):\n    yield "lines", {"n": 1}\n    yield "words", {"word": "x"}\n`);
+        fail(FAILED, /one DuckDB file/, 'run', './loose.py', 'in');
+        assert.ok(!self.exists('a.duckdb') && !self.exists('b.duckdb'));
+        configure('[[sinks]]\ntopic = "lines"\nuri = "duckdb://./a.duckdb?table=one"\n[[sinks]]\ntopic = "words"\nuri = "duckdb://./a.duckdb?table=two"\nmode = "replace"\n');
+        for (let run = 0; run < 2; run++)
+            succeed('run', './two.py', 'in', '--force');
+        assert.deepEqual(succeed('query', 'SELECT (SELECT count(*) FROM outputs.lines__all), (SELECT count(*) FROM outputs.words)').rows, [[2, 1]]);
+    });
+
+    test('each output needs a sink, with a mode that it has', () => {
         configure('[[sinks]]\ntopic = "lines"\nuri = "csv://./a"\n[[sinks]]\ntopic = "words"\nuri = "csv://./b"\n');
-        fail(USAGE, /lines and words.*--sink/, 'run', './two.py', 'in');
         self.write('other.py', ONE.replaceAll('lines', 'others'));
         fail(NOT_FOUND, /topic 'others'/, 'run', './other.py', 'in');
         configure('[[sinks]]\ntopic = "*"\nuri = "csv://./a"\nmode = "replace"\n');

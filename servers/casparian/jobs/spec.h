@@ -8,6 +8,7 @@
 #include "jobs/settings.h"
 #include "mcp/json.h"
 #include "schema/definition.h"
+#include "sinks/route.h"
 
 #define CASPARIAN_MAX_FILES 100000
 
@@ -45,6 +46,8 @@ typedef struct casparian_spec {
     casparian_only only;
     casparian_quarantine quarantine; /* what the request sets of it */
     const mcp_json *redaction;       /* of what job results show; NULL: the default policy */
+    const casparian_route *routes;   /* of a run to several sinks, with absolute paths */
+    size_t route_count;              /* 0: it has one sink */
 } casparian_spec;
 
 /** Write it as an object. */

@@ -25,6 +25,12 @@ int64_t casparian_lease_ms(const casparian_store *store);
 /* How many jobs may run at once in all processes. */
 int64_t casparian_max_concurrent(const casparian_store *store);
 
+/* How many do at the time $1. A job that only has to commit is none of them: where a folder of it
+ * is away, its commit cannot be settled for as long, and the others need not wait. */
+#define CASPARIAN_COUNT_RUNNING                                                                    \
+    "SELECT count(*) FROM cf_api_jobs j WHERE lease_owner IS NOT NULL AND lease_until > $1 AND "   \
+    "NOT EXISTS (SELECT 1 FROM cf_commit_intents i WHERE i.job_id = j.job_id)"
+
 typedef struct casparian_claim {
     int64_t job;
     jobs_lease lease;
@@ -100,7 +106,7 @@ typedef struct casparian_end {
     const char *result, *outputs, *metrics; /* JSON texts */
     const char *progress;                   /* JSON text of the last progress */
     int64_t rows, bytes_written;
-    const char *manifest_sha256; /* for the audit */
+    const char *const *manifests; /* their hashes, for the audit, ended by NULL; NULL: none */
 } casparian_end;
 
 /* End the job, with its last event. */
