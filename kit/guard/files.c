@@ -181,10 +181,19 @@ mcp_status guard_read_file(const char **bytes, size_t *length, int dir_fd, const
     return st;
 }
 
-/* Wait until the disk has the entries of a folder. Some file systems cannot tell. */
-static bool sync_entries(int fd)
+/* Wait until the disk has the entries of a folder, whose descriptor may be one of O_PATH. Some file
+ * systems cannot tell, and nobody can of a folder that may not be read. */
+static bool sync_entries(int at)
 {
-    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+    int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return errno == EACCES;
+    bool is_synced = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+    int failure = errno;
+    close(fd);
+    errno = failure;
+    return is_synced;
 }
 
 /* Open a folder of that name, created if missing. */

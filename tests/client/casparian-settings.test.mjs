@@ -137,6 +137,79 @@ describe('[[sinks]]', () => {
     });
 });
 
+describe('[quarantine] dir', () => {
+    const BAD = `name, version = "bad", "1.0.0"
+outputs = {"lines": {"columns": [{"name": "n", "type": "int64"}]}}
+
+
+def parse(file_path):
+    for line in open(file_path):
+        yield {"n": line.strip()}
+`;
+    beforeEach(() => {
+        self.write('in/a.txt', '1\nx\n2\n3\n');
+        self.write('bad.py', BAD);
+        configure('[quarantine]\nallow_quarantine = true\nmax_quarantine_pct = 50\ndir = "./apart"\n');
+    });
+    const verifies = (folder) => {
+        const [done] = [self.cli(['verify', folder, '--json'])];
+        assert.equal(done.status, 0, `${folder}: ${done.out}`);
+        return JSON.parse(done.out).outputs;
+    };
+
+    test('quarantine tables go there, and are found there', () => {
+        for (const [sink, kind] of [['./good', 'parquet'], ['csv://./text?delimiter=;', 'csv']]) {
+            const folder = sink.match(/good|text/)[0];
+            const { result } = succeed('run', './bad.py', 'in', '--sink', sink, '--force');
+            assert.deepEqual(tables(folder), [`lines.${kind}`]);
+            assert.ok(tables('apart').includes(`lines_quarantine.${kind}`));
+            assert.equal(path.dirname(result.outputs.lines.quarantine.location), path.join(self.dir, 'apart'));
+            assert.equal(verifies(folder), 1);
+        }
+        assert.equal(verifies('apart'), 2);
+        assert.deepEqual(succeed('query', 'SELECT _raw_row FROM quarantine.lines').rows, [['{"n":"x"}']]);
+        assert.deepEqual(succeed('query', 'SELECT sum(n) FROM outputs.lines').rows, [['6']]);
+        const [[job, source]] = succeed('query', 'SELECT _cf_job_id, _cf_source_hash FROM quarantine.lines ORDER BY 1 LIMIT 1').rows;
+        const origin = succeed('lineage', 'lines_quarantine', '--dir', 'apart', '--job', job, '--source', source);
+        assert.deepEqual(origin.source, [path.join(self.dir, 'in/a.txt')]);
+    });
+
+    test('an output without invalid rows, and a policy without quarantine, leave the folder alone', () => {
+        self.write('in/a.txt', '1\n');
+        succeed('run', './bad.py', 'in', '--sink', './good');
+        assert.deepEqual([tables('good'), tables('apart')], [['lines.parquet'], []]);
+        assert.equal(verifies('good'), 1);
+        configure('[quarantine]\ndir = "./never"\n');
+        succeed('run', './bad.py', 'in', '--sink', 'duckdb://./x.duckdb');
+        assert.ok(!self.exists('never'));
+    });
+
+    test('a DuckDB sink has its quarantine tables itself', () => {
+        fail(USAGE, /not for a DuckDB sink.*x\.duckdb/, 'run', './bad.py', 'in', '--sink', 'duckdb://./x.duckdb');
+        assert.ok(!self.exists('x.duckdb') && !self.exists('apart'));
+    });
+
+    test('a run that an assistant asks for does the same, and its approval says where', async () => {
+        const server = await serve(self, ['--allow-dev-plugins', '--allow-tool-approval']);
+        try {
+            const request = { plugin_ref: { path: 'bad.py' }, input_dir: 'in', output: './good' };
+            const refused = await server.call('run_request', { ...request, output: 'duckdb://./x.duckdb' });
+            assert.match(refused.content[0].text, /not for a DuckDB sink/);
+            const { approval_id: id, summary } = await server.ask('run_request', request);
+            assert.ok(summary.description.includes(`in ${self.dir}/apart`), summary.description);
+            const done = await server.end((await server.ask('approval_decide', { approval_id: id, decision: 'approve' })).job_id);
+            assert.equal(done.status, 'completed', JSON.stringify(done));
+            assert.deepEqual([tables('good'), tables('apart')], [['lines.parquet'], ['lines_quarantine.parquet']]);
+            const { rows } = await server.ask('query', { sql: 'SELECT count(*) FROM quarantine.lines' });
+            assert.deepEqual(rows, [[1]]);
+            const text = JSON.stringify(await server.ask('quarantine_summary', {}));
+            assert.match(text, /"rows_quarantined":1/);
+        } finally {
+            await server.close();
+        }
+    });
+});
+
 describe('[query] expose_control', () => {
     const rows = (sql) => succeed('query', sql).rows;
 

@@ -298,6 +298,8 @@ static mcp_status find_schemas(casparian_drive *self, mcp_error *err)
         st = casparian_quarantine_read(&bound, mcp_json_get(snapshot, "quarantine"), err);
     if (st != MCP_OK)
         return casparian_drive_fail(self, "internal", "%s", err->message);
+    if (snapshot)
+        self->spec.quarantine_dir = mcp_json_get_string(snapshot, "quarantine_dir");
     self->policy = casparian_quarantine_of_run(&self->settings->quarantine, &plan.contract,
                                                snapshot ? &bound : &self->spec.quarantine);
     self->outputs.schemas = plan.schemas;

@@ -55,6 +55,8 @@ void casparian_spec_write(mcp_json_writer *out, const casparian_spec *spec)
         mcp_write_member_value(out, "redaction", spec->redaction);
     if (spec->route_count > 0)
         write_routes(out, spec);
+    if (spec->quarantine_dir)
+        mcp_write_member_string(out, "quarantine_dir", spec->quarantine_dir);
     mcp_write_end(out);
 }
 
@@ -92,7 +94,8 @@ mcp_status casparian_spec_read(casparian_spec *out, mcp_arena *arena, const mcp_
     casparian_spec spec = { .ephemeral_id = mcp_json_get_string(json, "ephemeral_id"),
                             .pattern = mcp_json_get_string(json, "pattern"),
                             .only = read_only(mcp_json_get_string(json, "only")),
-                            .redaction = mcp_json_get(json, "redaction") };
+                            .redaction = mcp_json_get(json, "redaction"),
+                            .quarantine_dir = mcp_json_get_string(json, "quarantine_dir") };
     const mcp_json *schemas = mcp_json_get(json, "schemas");
     mcp_json_int(mcp_json_get(json, "max_files"), &spec.max_files);
     mcp_json_bool(mcp_json_get(json, "fail_fast"), &spec.fail_fast);

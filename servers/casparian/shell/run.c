@@ -69,6 +69,7 @@ typedef struct order {
     casparian_spec spec;
     casparian_schemas schemas;
     casparian_sink_uri sink;
+    const char *database; /* that an output goes to; NULL: none */
     casparian_prepare_request how;
     casparian_prepared work;
 } order;
@@ -153,7 +154,6 @@ static mcp_status route_outputs(order *self, casparian_app *app, const casparian
     static const char *const others[] = { "*" };
     const char *const *outputs = plugin->output_count > 0 ? plugin->outputs : others;
     size_t count = plugin->output_count > 0 ? plugin->output_count : 1;
-    const char *database = NULL;
     mcp_status st = MCP_OK;
     for (size_t i = 0; st == MCP_OK && i < count; i++) {
         const casparian_route *route = NULL;
@@ -163,7 +163,7 @@ static mcp_status route_outputs(order *self, casparian_app *app, const casparian
         if (st == MCP_OK)
             st = read_route(&sink, app, route, err);
         if (st == MCP_OK)
-            st = check_database(&database, &sink, err);
+            st = check_database(&self->database, &sink, err);
         if (i == 0)
             self->sink = sink;
     }
@@ -177,8 +177,10 @@ static mcp_status read_sink(order *self, casparian_app *app, const cli_line *lin
     const casparian_route route = { .uri = given ? given : "parquet://./output/" };
     casparian_plugin plugin;
     self->how.sink = &self->sink;
-    if (given || app->config->sink_count == 0)
-        return read_route(&self->sink, app, &route, err);
+    if (given || app->config->sink_count == 0) {
+        mcp_status st = read_route(&self->sink, app, &route, err);
+        return st == MCP_OK ? check_database(&self->database, &self->sink, err) : st;
+    }
     mcp_status st = casparian_shell_plugin(&plugin, app, cli_argument(line, 0), err);
     return st == MCP_OK ? route_outputs(self, app, &plugin, err) : st;
 }
@@ -313,8 +315,11 @@ static mcp_status run(casparian_app *app, const cli_line *line, mcp_error *err)
         st = read_quarantine(&self.spec.quarantine, line, err);
     if (st == MCP_OK)
         st = read_sink(&self, app, line, err);
+    self.spec.quarantine_dir = app->quarantine;
     if (st == MCP_OK)
         st = prepare(&self, app, cli_argument(line, 0), err);
+    if (st == MCP_OK && app->quarantine && self.work.quarantine.allow && self.database)
+        st = mcp_error_set(err, MCP_E_PARAMS, CASPARIAN_QUARANTINE_IN_DUCKDB, self.database);
     if (st != MCP_OK)
         return st;
     if (cli_flag(line, "whatif"))

@@ -38,6 +38,9 @@ struct casparian_driver {
 typedef struct casparian_destination {
     casparian_sink_uri uri;
     int fd; /* its folder; -1: not open */
+    casparian_sink_uri
+        quarantine;    /* of its quarantine tables, where they have a folder of theirs */
+    int quarantine_fd; /* -1: not open */
 } casparian_destination;
 
 /* An input file of a job, and what became of it. */

@@ -30,9 +30,11 @@ static mcp_status add_tables(casparian_outputs *self, casparian_output *output, 
 {
     unsigned flags = output->source == CASPARIAN_SCHEMA_INFERRED ? CASPARIAN_SINK_INFERRED : 0;
     size_t place = 0;
-    mcp_status st = casparian_destination_place(&place, self->drive, output->name, err);
+    mcp_status st = casparian_destination_place(&place, self->drive, output->name, false, err);
     if (st == MCP_OK)
         st = casparian_sink_add(&output->sink, self->sink, place, output->schema, flags, err);
+    if (st == MCP_OK)
+        st = casparian_destination_place(&place, self->drive, output->name, true, err);
     if (st == MCP_OK)
         st = casparian_sink_add(&output->quarantine, self->sink, place, output->schema,
                                 flags | CASPARIAN_SINK_QUARANTINE, err);

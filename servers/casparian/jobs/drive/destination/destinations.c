@@ -23,6 +23,7 @@ mcp_status casparian_destinations_read(casparian_drive *self, mcp_error *err)
 
     for (size_t i = 0; i < count && st == MCP_OK; i++) {
         destinations[i].fd = -1;
+        destinations[i].quarantine_fd = -1;
         if (self->spec.route_count == 0)
             destinations[i].uri = self->uri;
         else
@@ -49,32 +50,58 @@ mcp_status casparian_destination_find(casparian_destination **out, const caspari
     return st;
 }
 
+static mcp_status open_folder(int *fd, casparian_drive *self, const char *dir, mcp_error *err)
+{
+    if (*fd >= 0)
+        return MCP_OK;
+    mcp_status st = guard_open_or_make_dir(fd, NULL, self->driver->roots, dir, self->arena, err);
+    if (st == MCP_OK)
+        casparian_commit_sweep(*fd, mcp_clock_wall_ms(), NULL, NULL, NULL, NULL);
+    return st;
+}
+
 static mcp_status open_destination(casparian_destination *destination, casparian_drive *self,
                                    mcp_error *err)
 {
-    if (destination->fd >= 0)
-        return MCP_OK;
-    mcp_status st = guard_open_or_make_dir(&destination->fd, NULL, self->driver->roots,
-                                           destination->uri.dir, self->arena, err);
-    if (st != MCP_OK)
-        return st;
-    casparian_commit_sweep(destination->fd, mcp_clock_wall_ms(), NULL, NULL, NULL, NULL);
-    if (destination->uri.warning)
+    mcp_status st = open_folder(&destination->fd, self, destination->uri.dir, err);
+
+    if (st == MCP_OK && destination->uri.warning)
         casparian_drive_warn(self, "%s", destination->uri.warning);
-    return MCP_OK;
+    return st;
+}
+
+/* The same sink in the folder of quarantine tables. Rows of a database are none of files. */
+static mcp_status open_quarantine(casparian_destination *destination, casparian_drive *self,
+                                  mcp_error *err)
+{
+    if (destination->quarantine_fd >= 0)
+        return MCP_OK;
+    if (destination->uri.kind == CASPARIAN_SINK_DUCKDB)
+        return mcp_error_set(err, MCP_E_PARAMS, CASPARIAN_QUARANTINE_IN_DUCKDB,
+                             destination->uri.path);
+    mcp_status st = casparian_sink_uri_move(&destination->quarantine, self->arena,
+                                            &destination->uri, self->spec.quarantine_dir, err);
+    return st == MCP_OK
+               ? open_folder(&destination->quarantine_fd, self, destination->quarantine.dir, err)
+               : st;
 }
 
 mcp_status casparian_destination_place(size_t *out, casparian_drive *self, const char *output,
-                                       mcp_error *err)
+                                       bool is_quarantine, mcp_error *err)
 {
+    bool is_apart = is_quarantine && self->spec.quarantine_dir && self->policy.allow;
     casparian_destination *destination = NULL;
     mcp_status st = casparian_destination_find(&destination, self, output, err);
 
     if (st == MCP_OK)
-        st = open_destination(destination, self, err);
-    return st == MCP_OK ? casparian_sink_add_place(out, self->outputs.sink, &destination->uri,
-                                                   destination->fd, err)
-                        : st;
+        st = is_apart ? open_quarantine(destination, self, err)
+                      : open_destination(destination, self, err);
+    if (st != MCP_OK)
+        return st;
+    return is_apart ? casparian_sink_add_place(out, self->outputs.sink, &destination->quarantine,
+                                               destination->quarantine_fd, err)
+                    : casparian_sink_add_place(out, self->outputs.sink, &destination->uri,
+                                               destination->fd, err);
 }
 
 /* The sink that the job names. */
@@ -110,8 +137,11 @@ mcp_status casparian_destinations_open(casparian_drive *self, mcp_error *err)
 
 void casparian_destinations_close(casparian_drive *self)
 {
-    for (size_t i = 0; i < self->destination_count; i++)
-        if (self->destinations[i].fd >= 0)
-            close(self->destinations[i].fd);
+    for (size_t i = 0; i < self->destination_count; i++) {
+        const int fds[] = { self->destinations[i].fd, self->destinations[i].quarantine_fd };
+        for (size_t k = 0; k < 2; k++)
+            if (fds[k] >= 0)
+                close(fds[k]);
+    }
     self->destination_count = 0;
 }

@@ -16,10 +16,11 @@ mcp_status casparian_destinations_read(casparian_drive *self, mcp_error *err);
 mcp_status casparian_destination_find(casparian_destination **out, const casparian_drive *self,
                                       const char *output, mcp_error *err);
 
-/* The place of an output in self->outputs.sink. MCP_E_NOT_FOUND; as casparian_sink_add_place; as
+/* The place of an output, or of its quarantine table, in self->outputs.sink. MCP_E_NOT_FOUND;
+ * MCP_E_PARAMS: a database has its quarantine tables itself; as casparian_sink_add_place; as
  * guard_open_or_make_dir. */
 mcp_status casparian_destination_place(size_t *out, casparian_drive *self, const char *output,
-                                       mcp_error *err);
+                                       bool is_quarantine, mcp_error *err);
 
 /* Open the sink of a run, without tables. A failure is the job's. */
 mcp_status casparian_destinations_open(casparian_drive *self, mcp_error *err);
