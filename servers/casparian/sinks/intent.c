@@ -234,9 +234,9 @@ static mcp_status remove_in(const intent_folder *folder, const sink_dir *dir, mc
     mcp_status st = MCP_OK;
 
     for (size_t i = 0; i < folder->pair_count && st == MCP_OK; i++) {
-        st = remove_name(dir, folder->pairs[i].temporary, err);
-        if (st == MCP_OK)
-            st = remove_name(dir, folder->pairs[i].final, err);
+        bool is_renamed = !is_there(dir->fd, folder->pairs[i].temporary);
+        st = remove_name(dir, is_renamed ? folder->pairs[i].final : folder->pairs[i].temporary,
+                         err);
     }
     return st == MCP_OK ? sync_folder(dir, err) : st;
 }

@@ -66,8 +66,9 @@ const char *intent_database_name(const intent *self);
 /* Drop the marker of a database. As casparian_duckdb_unmark. */
 mcp_status intent_unmark(const intent *self, const sink_dir *dirs, mcp_error *err);
 
-/* Remove every file that it names, under whatever name; those of the home last, since they tell
- * that the commit has happened. */
+/* Remove every file that it names, under the name that it has: next to a temporary file, one with
+ * its final name is another job's. Those of the home go last, since they tell that the commit has
+ * happened. */
 mcp_status intent_remove(const intent *self, const sink_dir *dirs, mcp_error *err);
 
 #endif

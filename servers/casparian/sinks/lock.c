@@ -72,7 +72,8 @@ static void write_about(const sink_lock *self)
 static mcp_status take_chain(sink_lock *self, const sink_dir *dir, int64_t until, mcp_error *err)
 {
     self->dir_fd = dir->fd;
-    mcp_status st = guard_make_durable_dir(&self->manifests_fd, dir->fd, CASPARIAN_MANIFEST_DIR, err);
+    mcp_status st = guard_make_durable_dir(&self->manifests_fd, dir->fd, CASPARIAN_MANIFEST_DIR,
+                                           err);
     if (st == MCP_OK)
         st = open_lock(&self->chain_fd, self->manifests_fd, ".lock", err);
     return st == MCP_OK ? take(self, self->chain_fd, dir->path, until, err) : st;

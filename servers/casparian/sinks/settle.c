@@ -36,13 +36,15 @@ static bool is_there(int dir_fd, const char *name)
     return fstatat(dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Whether a file of the home has its final name. */
+/* Whether a file of the home has got its final name. Where it still has the other, too, a job of
+ * another home has taken the name meanwhile. */
 static bool is_begun(const intent *self, const sink_dir *dirs)
 {
     const intent_folder *home = &self->folders[0];
 
     for (size_t i = 0; i < home->pair_count; i++)
-        if (is_there(dirs[0].fd, home->pairs[i].final))
+        if (is_there(dirs[0].fd, home->pairs[i].final) &&
+            !is_there(dirs[0].fd, home->pairs[i].temporary))
             return true;
     return false;
 }

@@ -224,18 +224,24 @@ mcp_status casparian_sink_add_place(size_t *out, casparian_sink *self,
 {
     struct sink_place *place = &self->places[self->place_count];
 
-    for (*out = 0; *out < self->place_count; ++*out)
-        if (strcmp(self->places[*out].uri.text, uri->text) == 0)
+    for (size_t i = 0; i < self->place_count; i++)
+        if (strcmp(self->places[i].uri.text, uri->text) == 0) {
+            *out = i;
             return MCP_OK;
+        }
     if (self->place_count == CASPARIAN_SINK_PLACES_MAX)
         return mcp_error_set(err, MCP_E_LIMIT, "a job has at most %d sinks",
                              CASPARIAN_SINK_PLACES_MAX);
+    size_t folder_count = self->folder_count;
     mcp_status st = find_folder(&place->folder, self, uri->dir, dir_fd, err);
     if (st == MCP_OK && uri->kind == CASPARIAN_SINK_DUCKDB)
         st = check_database(self, uri, place->folder, err);
     if (st == MCP_OK)
         st = casparian_sink_uri_move(&place->uri, self->arena, uri, uri->dir, err);
-    self->place_count += st == MCP_OK;
+    if (st == MCP_OK)
+        *out = self->place_count++;
+    else if (self->folder_count > folder_count)
+        close(self->folders[--self->folder_count].fd);
     return st;
 }
 

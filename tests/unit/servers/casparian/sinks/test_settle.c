@@ -322,6 +322,24 @@ static void files_without_one_of_them_are_no_job(void **state)
     expect(rig, false, false);
 }
 
+/* Another home's job of the same number has written to the folders, before the first recovers. */
+static void files_of_others_are_kept(void **state)
+{
+    static const char *const theirs[] = { "a/" EVENTS ".parquet", "b/" QUARANTINE ".csv" };
+    rig *rig = *state;
+    bool is_committed = true;
+
+    empty_folder(rig);
+    assert_true(kill_at(rig, "a", "csv://b", 5)); /* before the first rename */
+    for (size_t i = 0; i < 2; i++)
+        scratch_write(&rig->folder, theirs[i], "theirs", 6);
+    MUST(rig, settle(&is_committed, rig));
+    assert_false(is_committed);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(text_of(rig, theirs[i]), "theirs");
+    assert_int_equal(count_all(rig, "a") + count_all(rig, "b"), 2);
+}
+
 /* Rows that are in a database stay, so the job has to count. */
 static void rows_of_a_database_are_not_undone(void **state)
 {
@@ -395,6 +413,7 @@ int main(int argc, char **argv)
         CASE(a_killed_commit_to_a_folder_and_a_database_is_all_or_none),
         CASE(a_commit_waits_for_a_folder_that_is_away),
         CASE(files_without_one_of_them_are_no_job),
+        CASE(files_of_others_are_kept),
         CASE(rows_of_a_database_are_not_undone),
         CASE(locks_are_taken_in_one_order),
     };
