@@ -582,6 +582,8 @@ mcp_status casparian_driver_recover(casparian_driver *self, const casparian_clai
                           : mcp_error_set(err, MCP_E_NOMEM, "no memory for a recovery");
     if (st == MCP_OK && intent)
         st = casparian_settle(&is_committed, store, claim, intent, err);
+    if (st != MCP_OK && st != MCP_E_STOPPED && intent)
+        casparian_claim_defer_intent(store, claim, NULL);
     mcp_arena_free(arena);
     return st == MCP_OK && !is_committed ? casparian_claim_recover(&how, store, claim, err) : st;
 }

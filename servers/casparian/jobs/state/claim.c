@@ -185,6 +185,18 @@ mcp_status casparian_claim_take_expired(casparian_claim *out, bool *found, caspa
     return st;
 }
 
+mcp_status casparian_claim_defer_intent(casparian_store *store, const casparian_claim *claim,
+                                        mcp_error *err)
+{
+    const db_value value = db_int(claim->job);
+    db_session *session = NULL;
+    mcp_status st = begin(&session, store, claim, err);
+    if (st == MCP_OK)
+        st = db_run(session, NULL, "UPDATE cf_commit_intents SET created_at = 0 WHERE job_id = $1",
+                    &value, 1, err);
+    return casparian_store_end(session, st, err);
+}
+
 mcp_status casparian_claim_beat(casparian_store *store, casparian_claim *claim, bool *is_cancelled,
                                 mcp_error *err)
 {
