@@ -174,7 +174,7 @@ static void run_sink(const char *kind, const char *job, mcp_arena *arena)
     double cpu = bench_cpu_seconds();
     int64_t begin = bench_now_ns();
     must(casparian_sink_open(&sink, &options, &err), &err);
-    must(casparian_sink_add(&output, sink, &definition, 0, &err), &err);
+    must(casparian_sink_add(&output, sink, 0, &definition, 0, &err), &err);
     append_all(sink, output);
     must(casparian_commit_prepare(&commit, sink, &facts, &err), &err);
     must(casparian_commit_apply(commit, &err), &err);

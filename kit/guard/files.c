@@ -181,15 +181,35 @@ mcp_status guard_read_file(const char **bytes, size_t *length, int dir_fd, const
     return st;
 }
 
-/* Open a folder of that name, created if missing. */
-static int open_or_make(int at, const char *name)
+/* Wait until the disk has the entries of a folder, whose descriptor may be one of O_PATH. Some file
+ * systems cannot tell, and nobody can of a folder that may not be read. */
+static bool sync_entries(int at)
 {
-    if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
+    int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return errno == EACCES;
+    bool is_synced = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+    int failure = errno;
+    close(fd);
+    errno = failure;
+    return is_synced;
+}
+
+/* Open a folder of that name, created if missing. */
+static int open_or_make(int at, const char *name, bool is_durable)
+{
+    int made = mkdirat(at, name, 0777);
+
+    if (made != 0 && errno != EEXIST)
+        return -1;
+    if (made == 0 && is_durable && !sync_entries(at))
         return -1;
     return guard_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
-mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *err)
+static mcp_status make_dir(int *fd, int dir_fd, const char *relative, bool is_durable,
+                           mcp_error *err)
 {
     char name[NAME_MAX + 1];
     mcp_status st = check_relative(relative, err);
@@ -205,7 +225,7 @@ mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *
         } else {
             memcpy(name, rest, length);
             name[length] = '\0';
-            next = open_or_make(at, name);
+            next = open_or_make(at, name, is_durable);
         }
         int failure = errno;
         close(at);
@@ -220,6 +240,16 @@ mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *
     else
         close(at);
     return MCP_OK;
+}
+
+mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *err)
+{
+    return make_dir(fd, dir_fd, relative, false, err);
+}
+
+mcp_status guard_make_durable_dir(int *fd, int dir_fd, const char *relative, mcp_error *err)
+{
+    return make_dir(fd, dir_fd, relative, true, err);
 }
 
 mcp_status guard_create(int *fd, int dir_fd, const char *name, mcp_error *err)

@@ -171,7 +171,7 @@ static mcp_status make_beneath(int *fd, const struct guard_root *root, const cha
                                mcp_error *err)
 {
     if (below[0])
-        return guard_make_dir(fd, root->fd, below, err);
+        return guard_make_durable_dir(fd, root->fd, below, err);
     return guard_open_subdir(fd, root->fd, ".", err);
 }
 

@@ -66,8 +66,8 @@ mcp_status guard_open_dir(int *fd, const char **canonical, const guard *all, con
                           mcp_arena *arena, mcp_error *err);
 
 /**
- * Open the folder that a user names, made with its missing parents if need be. As guard_open_dir
- * otherwise: nothing is made outside the roots.
+ * Open the folder that a user names, made with its missing parents if need be (as
+ * guard_make_durable_dir does). As guard_open_dir otherwise: nothing is made outside the roots.
  */
 mcp_status guard_open_or_make_dir(int *fd, const char **canonical, const guard *all,
                                   const char *path, mcp_arena *arena, mcp_error *err);
@@ -101,6 +101,12 @@ mcp_status guard_read_file(const char **bytes, size_t *length, int dir_fd, const
  * @param fd may be NULL when the folder only has to be there
  */
 mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *err);
+
+/**
+ * The same, for files that have to be there after a crash: each folder that is made has its name on
+ * disk, in its parent, when this returns.
+ */
+mcp_status guard_make_durable_dir(int *fd, int dir_fd, const char *relative, mcp_error *err);
 
 /**
  * Create a file for writing directly in the folder; a stale one of that name is removed first,

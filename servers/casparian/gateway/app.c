@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "gateway/work.h"
+#include "sinks/uri.h"
 
 #define CLIENTS_MAX 10000
 
@@ -88,14 +89,34 @@ static mcp_status open_home(casparian_app *app, mcp_error *err)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
+/* [quarantine] dir without "." and "..", as the locations of outputs are. */
+static mcp_status place_quarantine(casparian_app *app, mcp_error *err)
+{
+    const char *dir = app->config->work.quarantine.dir;
+    char folder[PATH_MAX];
+    casparian_sink_uri uri;
+    if (strstr(dir, "://"))
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "quarantine.dir: '%.200s' is a sink, and a directory is required: its "
+                             "tables have the format of their outputs",
+                             dir);
+    if (!getcwd(folder, sizeof folder))
+        return mcp_error_set(err, MCP_E_IO, "the current directory cannot be found");
+    mcp_status st = casparian_sink_uri_read(&uri, app->arena, dir, folder, err);
+    if (st == MCP_OK)
+        app->quarantine = uri.path;
+    return st;
+}
+
 static mcp_status open_config(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     const char *named = cli_string(line, "config");
     app->config_path = named ? named : casparian_home_path(app, "config.toml");
     if (!app->config_path)
         return no_memory(err);
-    return casparian_config_open(&app->config, app->config_path, named ? 0 : CONFIG_OPTIONAL, line,
-                                 err);
+    mcp_status st = casparian_config_open(&app->config, app->config_path,
+                                          named ? 0 : CONFIG_OPTIONAL, line, err);
+    return st == MCP_OK && app->config->work.quarantine.dir ? place_quarantine(app, err) : st;
 }
 
 static mcp_status open_audit(casparian_app *app, mcp_error *err)
@@ -149,16 +170,23 @@ static mcp_status open_roots(casparian_app *app, const cli_line *line, mcp_error
 {
     const casparian_mcp_settings *mcp = &app->config->mcp;
     bool is_broad = cli_has(line, "allow-broad-root") && cli_flag(line, "allow-broad-root");
-    const char **roots = mcp_arena_array(app->arena, mcp->allowed_path_count + 1, sizeof *roots);
+    size_t count = mcp->allowed_path_count;
+    const char **roots = mcp_arena_array(app->arena, count + 2, sizeof *roots);
     mcp_status st = roots ? make_folder(app->output, err) : no_memory(err);
+    if (st == MCP_OK && app->quarantine)
+        st = make_folder(app->quarantine, err);
+    if (st == MCP_OK && app->quarantine)
+        st = check_breadth(app->quarantine, err);
     for (size_t i = 0; st == MCP_OK && i < mcp->allowed_path_count; i++) {
         roots[i] = mcp->allowed_paths[i];
         st = is_broad ? MCP_OK : check_breadth(roots[i], err);
     }
     if (st != MCP_OK)
         return st;
-    roots[mcp->allowed_path_count] = app->output;
-    return guard_new_without(&app->roots, roots, mcp->allowed_path_count + 1, &app->home, 1, err);
+    roots[count++] = app->output;
+    if (app->quarantine)
+        roots[count++] = app->quarantine;
+    return guard_new_without(&app->roots, roots, count, &app->home, 1, err);
 }
 
 static mcp_status open_rate(guard_rate **out, int64_t a_minute, double burst, mcp_error *err)

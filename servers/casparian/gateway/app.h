@@ -38,6 +38,7 @@ typedef struct casparian_app {
     mcp_arena *arena;
     const char *home;        /* absolute */
     const char *output;      /* where outputs go by default, absolute */
+    const char *quarantine;  /* where quarantine tables go, absolute; NULL: next to their output */
     const char *config_path; /* of config.toml */
     casparian_config *config;
     casparian_audit *audit;

@@ -377,9 +377,6 @@ static mcp_status fill_all(struct whole *self, mcp_error *err)
     if (!(part >= 0 && part <= 100))
         return config_refuse(self->file, "quarantine.max_quarantine_pct", err,
                              "wants a number from 0 to 100");
-    if (text(self, "quarantine.dir"))
-        return config_refuse(self->file, "quarantine.dir", err,
-                             "has no effect: quarantine tables go next to their output");
     mcp_status st = fill_plugins(self, err);
     if (st == MCP_OK)
         st = fill_trust(self, err);

@@ -55,6 +55,18 @@ mcp_status casparian_audit_approval_line(casparian_store *store,
     return append(store, &buf, &out, true, err);
 }
 
+/* One a folder; the home's first. */
+static void write_manifests(mcp_json_writer *out, const char *const *hashes)
+{
+    write_text(out, "manifest_sha256", hashes[0]);
+    if (!hashes[0] || !hashes[1])
+        return;
+    mcp_write_member_array(out, "manifests_sha256");
+    for (; *hashes; hashes++)
+        mcp_write_string(out, *hashes);
+    mcp_write_end(out);
+}
+
 void casparian_audit_job_line(casparian_store *store, const casparian_audit_job *line)
 {
     mcp_error err = MCP_ERROR_INIT;
@@ -70,7 +82,8 @@ void casparian_audit_job_line(casparian_store *store, const casparian_audit_job 
     write_text(&out, "action", line->action);
     write_text(&out, "status", line->status);
     write_text(&out, "error_code", line->error_code);
-    write_text(&out, "manifest_sha256", line->manifest_sha256);
+    if (line->manifests)
+        write_manifests(&out, line->manifests);
     write_text(&out, "by", line->by);
     if (append(store, &buf, &out, false, &err) != MCP_OK)
         mcp_log_write(&store->options.log, MCP_LOG_ERROR, "audit of job %lld: %s",

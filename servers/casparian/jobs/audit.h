@@ -27,8 +27,9 @@ typedef struct casparian_audit_job {
     const char *action; /* "created", "started", "finished" or "cancelled" */
     const char *status; /* of the job now */
     const char *error_code;
-    const char *manifest_sha256; /* of what a run has committed */
-    const char *by;              /* who cancelled */
+    const char *const
+        *manifests; /* hashes of what a run has committed, ended by NULL; NULL: none */
+    const char *by; /* who cancelled */
 } casparian_audit_job;
 
 /** Write the line. A failure is logged: the job has happened. */

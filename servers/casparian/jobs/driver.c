@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "jobs/drive/commit.h"
+#include "jobs/drive/destination/destinations.h"
 #include "jobs/drive/file.h"
 #include "jobs/drive/input/inputs.h"
 #include "jobs/drive/journal.h"
@@ -23,7 +24,6 @@
 #include "jobs/ephemeral.h"
 #include "jobs/plugins/reason.h"
 #include "mcp/clock.h"
-#include "sinks/commit.h"
 
 enum { WARNINGS_MAX = 64 << 10, FAIL_FAST_AFTER = 10, FAIL_FAST_TRIED = 3, SAMPLED_MAX = 20 };
 
@@ -206,14 +206,15 @@ mcp_status casparian_driver_prepare(casparian_prepared *out, casparian_plugin_pr
 
 mcp_status casparian_driver_foresee(const casparian_foreseen **out, casparian_driver *self,
                                     mcp_arena *arena, const casparian_prepared *prepared,
-                                    const casparian_sink_uri *sink, bool is_forced, mcp_error *err)
+                                    const casparian_sink_uri *sink, const casparian_spec *spec,
+                                    mcp_error *err)
 {
     size_t count = prepared->file_count;
     casparian_foreseen *all = mcp_arena_array(arena, count + 1, sizeof *all);
     casparian_drive drive = { .driver = self,
                               .store = self->options.store,
                               .arena = arena,
-                              .spec = { .force = is_forced },
+                              .spec = *spec,
                               .plugin = prepared->plugin,
                               .uri = *sink,
                               .outputs = { .schemas = prepared->schemas,
@@ -224,7 +225,9 @@ mcp_status casparian_driver_foresee(const casparian_foreseen **out, casparian_dr
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for files");
     for (size_t i = 0; i < count; i++)
         drive.inputs[i] = (casparian_input){ .file = prepared->files[i] };
-    mcp_status st = casparian_inputs_foresee(&drive, err);
+    mcp_status st = casparian_destinations_read(&drive, err);
+    if (st == MCP_OK)
+        st = casparian_inputs_foresee(&drive, err);
     for (size_t i = 0; st == MCP_OK && i < count; i++)
         all[i] = drive.inputs[i].status         ? CASPARIAN_FORESEEN_DONE
                  : drive.inputs[i].file_id == 0 ? CASPARIAN_FORESEEN_NEW
@@ -295,6 +298,8 @@ static mcp_status find_schemas(casparian_drive *self, mcp_error *err)
         st = casparian_quarantine_read(&bound, mcp_json_get(snapshot, "quarantine"), err);
     if (st != MCP_OK)
         return casparian_drive_fail(self, "internal", "%s", err->message);
+    if (snapshot)
+        self->spec.quarantine_dir = mcp_json_get_string(snapshot, "quarantine_dir");
     self->policy = casparian_quarantine_of_run(&self->settings->quarantine, &plan.contract,
                                                snapshot ? &bound : &self->spec.quarantine);
     self->outputs.schemas = plan.schemas;
@@ -320,43 +325,20 @@ static mcp_status add_declared(casparian_drive *self, mcp_error *err)
                                 "%s", err->message);
 }
 
-mcp_status casparian_drive_open_sink(casparian_drive *self, mcp_error *err)
-{
-    const char *taken[2] = {
-        mcp_arena_printf(self->arena, "%s/state.sqlite", casparian_store_home(self->store)), NULL
-    };
-    char job[24];
-    casparian_sink_options how = { .uri = &self->uri,
-                                   .job = job,
-                                   .plugin = self->plugin.id,
-                                   .version = self->plugin.version,
-                                   .is_single_file = self->input_count - self->skipped == 1,
-                                   .taken = taken };
-    snprintf(job, sizeof job, "%lld", (long long)self->job.id);
-    mcp_status st = taken[0] ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for the sink");
-    if (st == MCP_OK && self->sink_fd < 0) {
-        st = guard_open_or_make_dir(&self->sink_fd, NULL, self->driver->roots, self->uri.dir,
-                                    self->arena, err);
-        if (st == MCP_OK)
-            casparian_commit_sweep(self->sink_fd, mcp_clock_wall_ms(), NULL, NULL, NULL, NULL);
-    }
-    how.dir_fd = self->sink_fd;
-    if (st == MCP_OK)
-        st = casparian_sink_open(&self->outputs.sink, &how, err);
-    return st == MCP_OK ? MCP_OK : casparian_drive_fail(self, "sink_error", "%s", err->message);
-}
-
 static mcp_status prepare_run(casparian_drive *self, mcp_error *err)
 {
     mcp_status st = casparian_sink_uri_read(&self->uri, self->arena, self->job.sink_uri, "/", err);
+    if (st == MCP_OK)
+        st = casparian_destinations_read(self, err);
     if (st != MCP_OK)
         return casparian_drive_fail(self, "sink_error", "%s", err->message);
-    if (self->uri.warning)
-        casparian_drive_warn(self, "%s", self->uri.warning);
+    if (self->approval.id && self->spec.route_count > 0)
+        return casparian_drive_fail(self, "sink_error",
+                                    "a run that was approved has exactly one sink");
     st = casparian_inputs_skip(self, err);
     if (st != MCP_OK || self->skipped == self->input_count)
         return st;
-    return casparian_drive_open_sink(self, err);
+    return casparian_destinations_open(self, err);
 }
 
 static mcp_status make_guest(casparian_drive *self, mcp_error *err)
@@ -555,8 +537,7 @@ static void clear(casparian_drive *self)
     casparian_words_free(self->redaction.words);
     casparian_journal_free(&self->journal);
     mcp_buf_clear(&self->warnings);
-    if (self->sink_fd >= 0)
-        close(self->sink_fd);
+    casparian_destinations_close(self);
     if (self->log_fd >= 0)
         close(self->log_fd);
     mcp_arena_free(self->arena);
@@ -572,13 +553,13 @@ mcp_status casparian_driver_run(casparian_driver *self, const casparian_claim *c
                               .claim = claim,
                               .stop = stop,
                               .arena = mcp_arena_new(CASPARIAN_DRIVE_ARENA_MAX),
-                              .sink_fd = -1,
                               .log_fd = -1,
                               .phase = "discovery",
                               .started_ms = mcp_clock_mono_ms() };
     if (!drive.arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a job");
     drive.outputs.arena = drive.arena;
+    drive.outputs.drive = &drive;
     drive.outputs.redaction = &drive.redaction;
     mcp_buf_init(&drive.warnings, WARNINGS_MAX);
     casparian_journal_init(&drive.journal);
@@ -601,6 +582,8 @@ mcp_status casparian_driver_recover(casparian_driver *self, const casparian_clai
                           : mcp_error_set(err, MCP_E_NOMEM, "no memory for a recovery");
     if (st == MCP_OK && intent)
         st = casparian_settle(&is_committed, store, claim, intent, err);
+    if (st != MCP_OK && st != MCP_E_STOPPED && intent)
+        casparian_claim_defer_intent(store, claim, NULL);
     mcp_arena_free(arena);
     return st == MCP_OK && !is_committed ? casparian_claim_recover(&how, store, claim, err) : st;
 }

@@ -45,7 +45,8 @@ typedef struct casparian_prepare_request {
                               * allowed roots; else NULL */
     const char *input;       /* a folder or a file, absolute, without links, checked; NULL: none */
     const casparian_spec *spec;     /* NULL: nothing is asked for */
-    const casparian_sink_uri *sink; /* of a run; NULL: a backtest or a preview */
+    const casparian_sink_uri *sink; /* of a run (with routes, of its first output); NULL: a backtest
+                                     * or a preview */
     bool lists_files;               /* a run's: they are frozen now */
 } casparian_prepare_request;
 
@@ -85,12 +86,14 @@ typedef enum casparian_foreseen {
  * Foresee what a run would do with the files that were listed. Nothing is written.
  *
  * @param out  one a file of `prepared`, in the arena
- * @param sink of the run
+ * @param sink of the run: of its first output
+ * @param spec has its routes, and whether it is forced
  * @return MCP_OK; MCP_E_NOMEM; statuses of db.h
  */
 mcp_status casparian_driver_foresee(const casparian_foreseen **out, casparian_driver *self,
                                     mcp_arena *arena, const casparian_prepared *prepared,
-                                    const casparian_sink_uri *sink, bool is_forced, mcp_error *err);
+                                    const casparian_sink_uri *sink, const casparian_spec *spec,
+                                    mcp_error *err);
 
 /* ---- previews -------------------------------------------------------------------------------- */
 

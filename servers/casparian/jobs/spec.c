@@ -21,6 +21,18 @@ static void write_schemas(mcp_json_writer *out, const casparian_schemas *schemas
         out->status = st;
 }
 
+static void write_routes(mcp_json_writer *out, const casparian_spec *spec)
+{
+    mcp_write_member_array(out, "sinks");
+    for (size_t i = 0; i < spec->route_count; i++) {
+        mcp_write_object(out);
+        mcp_write_member_string(out, "topic", spec->routes[i].topic);
+        mcp_write_member_string(out, "uri", spec->routes[i].uri);
+        mcp_write_end(out);
+    }
+    mcp_write_end(out);
+}
+
 void casparian_spec_write(mcp_json_writer *out, const casparian_spec *spec)
 {
     mcp_write_object(out);
@@ -41,6 +53,10 @@ void casparian_spec_write(mcp_json_writer *out, const casparian_spec *spec)
     casparian_quarantine_write(out, &spec->quarantine);
     if (spec->redaction)
         mcp_write_member_value(out, "redaction", spec->redaction);
+    if (spec->route_count > 0)
+        write_routes(out, spec);
+    if (spec->quarantine_dir)
+        mcp_write_member_string(out, "quarantine_dir", spec->quarantine_dir);
     mcp_write_end(out);
 }
 
@@ -52,6 +68,25 @@ static casparian_only read_only(const char *text)
     return (casparian_only)only;
 }
 
+static mcp_status read_routes(casparian_spec *out, mcp_arena *arena, const mcp_json *sinks,
+                              mcp_error *err)
+{
+    size_t count = mcp_json_count(sinks);
+    casparian_route *routes = mcp_arena_array(arena, count, sizeof *routes);
+    if (!routes)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        const mcp_json *sink = mcp_json_item(sinks, i);
+        routes[i] = (casparian_route){ .topic = mcp_json_get_string(sink, "topic"),
+                                       .uri = mcp_json_get_string(sink, "uri") };
+        if (!routes[i].topic || !routes[i].uri)
+            return mcp_error_set(err, MCP_E_PARAMS, "a sink has no topic or no uri");
+    }
+    out->routes = routes;
+    out->route_count = count;
+    return MCP_OK;
+}
+
 mcp_status casparian_spec_read(casparian_spec *out, mcp_arena *arena, const mcp_json *json,
                                mcp_error *err)
 {
@@ -59,7 +94,8 @@ mcp_status casparian_spec_read(casparian_spec *out, mcp_arena *arena, const mcp_
     casparian_spec spec = { .ephemeral_id = mcp_json_get_string(json, "ephemeral_id"),
                             .pattern = mcp_json_get_string(json, "pattern"),
                             .only = read_only(mcp_json_get_string(json, "only")),
-                            .redaction = mcp_json_get(json, "redaction") };
+                            .redaction = mcp_json_get(json, "redaction"),
+                            .quarantine_dir = mcp_json_get_string(json, "quarantine_dir") };
     const mcp_json *schemas = mcp_json_get(json, "schemas");
     mcp_json_int(mcp_json_get(json, "max_files"), &spec.max_files);
     mcp_json_bool(mcp_json_get(json, "fail_fast"), &spec.fail_fast);
@@ -72,6 +108,8 @@ mcp_status casparian_spec_read(casparian_spec *out, mcp_arena *arena, const mcp_
                   : mcp_error_set(&cause, MCP_E_NOMEM, "no memory");
         spec.schemas = read;
     }
+    if (st == MCP_OK)
+        st = read_routes(&spec, arena, mcp_json_get(json, "sinks"), &cause);
     if (st != MCP_OK)
         return mcp_error_set(err, st == MCP_E_NOMEM ? st : MCP_E_INTERNAL,
                              "the description of the job: %s", cause.message);

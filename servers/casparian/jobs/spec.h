@@ -8,6 +8,7 @@
 #include "jobs/settings.h"
 #include "mcp/json.h"
 #include "schema/definition.h"
+#include "sinks/route.h"
 
 #define CASPARIAN_MAX_FILES 100000
 
@@ -45,6 +46,9 @@ typedef struct casparian_spec {
     casparian_only only;
     casparian_quarantine quarantine; /* what the request sets of it */
     const mcp_json *redaction;       /* of what job results show; NULL: the default policy */
+    const casparian_route *routes;   /* of a run to several sinks, with absolute paths */
+    size_t route_count;              /* 0: it has one sink */
+    const char *quarantine_dir;      /* of quarantine tables, absolute; NULL: that of the output */
 } casparian_spec;
 
 /** Write it as an object. */
@@ -73,6 +77,11 @@ void casparian_quarantine_write(mcp_json_writer *out, const casparian_quarantine
 casparian_quarantine casparian_quarantine_of_run(const casparian_quarantine_settings *settings,
                                                  const casparian_quarantine *contract,
                                                  const casparian_quarantine *request);
+
+/** Why quarantine tables of a DuckDB sink have no folder of theirs: a format, of its path. */
+#define CASPARIAN_QUARANTINE_IN_DUCKDB                                                             \
+    "[quarantine] dir is not for a DuckDB sink, and '%.200s' is one: its quarantine tables are "   \
+    "tables of the same file"
 
 /** How a policy judges an output. */
 typedef enum casparian_verdict {

@@ -69,6 +69,7 @@ typedef struct order {
     casparian_spec spec;
     casparian_schemas schemas;
     casparian_sink_uri sink;
+    const char *database; /* that an output goes to; NULL: none */
     casparian_prepare_request how;
     casparian_prepared work;
 } order;
@@ -102,27 +103,86 @@ static casparian_only only_of(const char *word)
                                                     : CASPARIAN_ONLY_ALL;
 }
 
-/* The sink of the line, else that of [[sinks]] for the plugin's outputs, else ./output. */
-static mcp_status read_sink(order *self, casparian_app *app, const cli_line *line, mcp_error *err)
+/* The sink of a route, with an absolute path. */
+static mcp_status read_route(casparian_sink_uri *out, casparian_app *app,
+                             const casparian_route *route, mcp_error *err)
 {
-    const casparian_route given = { .uri = cli_string(line, "sink") };
-    const casparian_route standard = { .uri = "parquet://./output/" };
-    const casparian_route *route = given.uri ? &given : &standard;
-    casparian_plugin plugin;
     char folder[PATH_MAX];
-    mcp_status st = MCP_OK;
     if (!getcwd(folder, sizeof folder))
         return mcp_error_set(err, MCP_E_IO, "the current directory cannot be found");
-    if (!given.uri && app->config->sink_count > 0) {
-        st = casparian_shell_plugin(&plugin, app, cli_argument(line, 0), err);
+    return casparian_route_sink(out, app->arena, route, mcp_arena_strdup(app->arena, folder), err);
+}
+
+/* The entries of [[sinks]] go with the job, since its outputs may be more than the plugin declares.
+ */
+static mcp_status copy_routes(order *self, casparian_app *app, mcp_error *err)
+{
+    size_t count = app->config->sink_count;
+    casparian_route *routes = mcp_arena_array(app->arena, count, sizeof *routes);
+    mcp_status st = routes ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for the sinks");
+    for (size_t i = 0; st == MCP_OK && i < count; i++) {
+        casparian_sink_uri sink;
+        st = read_route(&sink, app, &app->config->sinks[i], err);
         if (st == MCP_OK)
-            st = casparian_route_find(&route, app->config->sinks, app->config->sink_count,
-                                      plugin.outputs, plugin.output_count, err);
+            routes[i] = (casparian_route){ .topic = app->config->sinks[i].topic, .uri = sink.text };
     }
+    self->spec.routes = routes;
+    self->spec.route_count = count;
+    return st;
+}
+
+/* Two databases cannot change in one transaction. `database`: the first that an output goes to. */
+static mcp_status check_database(const char **database, const casparian_sink_uri *sink,
+                                 mcp_error *err)
+{
+    if (sink->kind != CASPARIAN_SINK_DUCKDB)
+        return MCP_OK;
+    if (*database && strcmp(*database, sink->path) != 0)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "[[sinks]] has two DuckDB files for the outputs of this plugin, "
+                             "'%.150s' and '%.150s', and a job writes to one at most; name a sink "
+                             "with --sink",
+                             *database, sink->path);
+    *database = sink->path;
+    return MCP_OK;
+}
+
+/* Each output has a sink. That of the first is the job's. */
+static mcp_status route_outputs(order *self, casparian_app *app, const casparian_plugin *plugin,
+                                mcp_error *err)
+{
+    static const char *const others[] = { "*" };
+    const char *const *outputs = plugin->output_count > 0 ? plugin->outputs : others;
+    size_t count = plugin->output_count > 0 ? plugin->output_count : 1;
+    mcp_status st = MCP_OK;
+    for (size_t i = 0; st == MCP_OK && i < count; i++) {
+        const casparian_route *route = NULL;
+        casparian_sink_uri sink = { .text = NULL };
+        st = casparian_route_find(&route, app->config->sinks, app->config->sink_count, outputs[i],
+                                  err);
+        if (st == MCP_OK)
+            st = read_route(&sink, app, route, err);
+        if (st == MCP_OK)
+            st = check_database(&self->database, &sink, err);
+        if (i == 0)
+            self->sink = sink;
+    }
+    return st == MCP_OK && app->config->sink_count > 1 ? copy_routes(self, app, err) : st;
+}
+
+/* The sink of the line, else those of [[sinks]] for the plugin's outputs, else ./output. */
+static mcp_status read_sink(order *self, casparian_app *app, const cli_line *line, mcp_error *err)
+{
+    const char *given = cli_string(line, "sink");
+    const casparian_route route = { .uri = given ? given : "parquet://./output/" };
+    casparian_plugin plugin;
     self->how.sink = &self->sink;
-    return st == MCP_OK ? casparian_route_sink(&self->sink, app->arena, route,
-                                               mcp_arena_strdup(app->arena, folder), err)
-                        : st;
+    if (given || app->config->sink_count == 0) {
+        mcp_status st = read_route(&self->sink, app, &route, err);
+        return st == MCP_OK ? check_database(&self->database, &self->sink, err) : st;
+    }
+    mcp_status st = casparian_shell_plugin(&plugin, app, cli_argument(line, 0), err);
+    return st == MCP_OK ? route_outputs(self, app, &plugin, err) : st;
 }
 
 static mcp_status prepare(order *self, casparian_app *app, const char *plugin, mcp_error *err)
@@ -188,6 +248,21 @@ static size_t write_foreseen(mcp_json_writer *json, const order *self,
     return count;
 }
 
+/* Where each output that the plugin declares would go, if there are several sinks. */
+static void write_sinks(mcp_json_writer *json, const order *self)
+{
+    const casparian_plugin *plugin = &self->work.plugin;
+    const casparian_route *route = NULL;
+    if (self->spec.route_count == 0)
+        return;
+    mcp_write_member_object(json, "sinks");
+    for (size_t i = 0; i < plugin->output_count; i++)
+        if (casparian_route_find(&route, self->spec.routes, self->spec.route_count,
+                                 plugin->outputs[i], NULL) == MCP_OK)
+            mcp_write_member_string(json, plugin->outputs[i], route->uri);
+    mcp_write_end(json);
+}
+
 static mcp_status whatif(const order *self, casparian_app *app, const cli_line *line,
                          mcp_error *err)
 {
@@ -198,12 +273,13 @@ static mcp_status whatif(const order *self, casparian_app *app, const cli_line *
     casparian_shell_answer out;
     const mcp_json *answer = NULL;
     mcp_status st = casparian_driver_foresee(&foreseen, app->driver, app->arena, &self->work,
-                                             &self->sink, self->spec.force, err);
+                                             &self->sink, &self->spec, err);
     if (st != MCP_OK)
         return st;
     casparian_shell_answer_begin(&out);
     mcp_write_member_string(&out.json, "plugin", self->work.plugin.id);
     mcp_write_member_string(&out.json, "sink", self->sink.text);
+    write_sinks(&out.json, self);
     size_t count = write_foreseen(&out.json, self, foreseen);
     mcp_write_member_int(&out.json, "file_count", (int64_t)count);
     mcp_write_member_int(&out.json, "files_skipped", (int64_t)(self->work.file_count - count));
@@ -239,8 +315,11 @@ static mcp_status run(casparian_app *app, const cli_line *line, mcp_error *err)
         st = read_quarantine(&self.spec.quarantine, line, err);
     if (st == MCP_OK)
         st = read_sink(&self, app, line, err);
+    self.spec.quarantine_dir = app->quarantine;
     if (st == MCP_OK)
         st = prepare(&self, app, cli_argument(line, 0), err);
+    if (st == MCP_OK && app->quarantine && self.work.quarantine.allow && self.database)
+        st = mcp_error_set(err, MCP_E_PARAMS, CASPARIAN_QUARANTINE_IN_DUCKDB, self.database);
     if (st != MCP_OK)
         return st;
     if (cli_flag(line, "whatif"))

@@ -9,11 +9,12 @@
  *     casparian_commit_free(commit);
  *
  * Prepared files are complete and on disk under temporary names. The intent names them and what
- * they will be called; applying renames them and waits until the disk has the folder. A process
- * that dies in between leaves an intent: casparian_commit_settle makes of it all or none. If the
- * state's second transaction fails, settle says that the outputs are there.
+ * they will be called; applying renames them and waits until the disk has the folders. A process
+ * that dies in between leaves an intent: casparian_commit_settle makes of it all or none, over all
+ * folders of the job. If the state's second transaction fails, settle says that the outputs are
+ * there. Each folder has a manifest of its own outputs.
  *
- * From prepare to free a commit holds a lock of the folder (`_casparian/.lock`, and `<db>.lock` of
+ * From prepare to free a commit holds a lock of each folder (`_casparian/.lock`, and `<db>.lock` of
  * a database), so that jobs of several processes commit there one after the other.
  *
  * In a build with CAUSEWAY_FAULT_POINTS, CAUSEWAY_FAULT=commit:N kills the process at the N-th
@@ -36,6 +37,7 @@ typedef struct casparian_written {
     const char *output;
     bool is_quarantine, is_inferred;
     const casparian_definition *definition; /* of the output, as casparian_sink_add had it */
+    const casparian_sink_uri *sink;         /* that it was routed to */
     const char *format;                     /* "parquet", "csv" or "duckdb" */
     const char *location;                   /* absolute path of the file, or "<database>#<table>" */
     const char *file;                       /* its name in the sink's folder */
@@ -45,11 +47,12 @@ typedef struct casparian_written {
     int64_t rows;
     int64_t bytes;                    /* of the file; of DuckDB those of the staged rows */
     char sha256[CASPARIAN_HASH_SIZE]; /* of the file; "" for DuckDB */
+    const char *manifest_sha256;      /* of the bytes of its folder's manifest */
 } casparian_written;
 
 /**
- * Finish all files, take the folder's lock, and write the manifest. Takes `sink`: it ends, also on
- * a failure, and then nothing is left. A quarantine table without rows is not written.
+ * Finish all files, take the folders' locks, and write the manifests. Takes `sink`: it ends, also
+ * on a failure, and then nothing is left. A quarantine table without rows is not written.
  *
  * @param out   yours, ended by casparian_commit_free or casparian_commit_abort
  * @param facts what the manifest says besides the outputs; not kept
@@ -63,8 +66,9 @@ mcp_status casparian_commit_prepare(casparian_commit **out, casparian_sink *sink
 /** What will be written. Strings live as long as the commit. */
 const casparian_written *casparian_commit_written(const casparian_commit *self, size_t *count);
 
-/** The SHA-256 of the manifest's bytes, as hexadecimal digits, for the audit log. */
-const char *casparian_commit_manifest_hash(const casparian_commit *self);
+/** The SHA-256 of a manifest's bytes, as hexadecimal digits, for the audit log: of each folder that
+ *  is written to. @param at from 0 on. @return NULL: there are no more */
+const char *casparian_commit_manifest_hash(const casparian_commit *self, size_t at);
 
 /** The intent: JSON of at most CASPARIAN_INTENT_MAX bytes. Lives as long as the commit. */
 const char *casparian_commit_intent(const casparian_commit *self);
@@ -86,11 +90,12 @@ void casparian_commit_abort(casparian_commit *self);
 void casparian_commit_free(casparian_commit *self);
 
 /**
- * Settle an intent that a process has left: complete it if any output is visible and every other is
- * there under one of its names, else remove whatever of it is there. May be repeated.
+ * Settle an intent that a process has left: complete it if the commit has happened and every file
+ * is there under one of its names, else remove whatever of it is there. May be repeated.
  *
  * @param is_committed whether all outputs are visible now; else none is
- * @return MCP_OK; MCP_E_PARSE: that is no intent; MCP_E_BUSY: another process commits there;
+ * @return MCP_OK; MCP_E_PARSE: that is no intent; MCP_E_NOT_FOUND: one of its several folders is
+ *         away, and nothing was changed; MCP_E_BUSY: another process commits there;
  *         MCP_E_UNSUPPORTED: it is of a database, and DuckDB is missing; MCP_E_IO; MCP_E_NOMEM
  */
 mcp_status casparian_commit_settle(bool *is_committed, const char *intent, size_t length,

@@ -201,23 +201,23 @@ static mcp_status make_file(const duckdb_file *file, mcp_error *err)
     return st;
 }
 
-static mcp_status load_stage(struct engine *engine, mcp_buf *sql, const duckdb_load *load,
-                             const duckdb_stage *stage, int fd, mcp_error *err)
+static mcp_status load_stage(struct engine *engine, mcp_buf *sql, const duckdb_stage *stage, int fd,
+                             mcp_error *err)
 {
     int64_t tables = 0;
     mcp_status st = count_tables(engine, sql, &tables, stage->table, err);
 
-    if (st == MCP_OK && tables > 0 && load->mode == CASPARIAN_SINK_ERROR)
+    if (st == MCP_OK && tables > 0 && stage->mode == CASPARIAN_SINK_ERROR)
         st = mcp_error_set(err, MCP_E_EXISTS, "the database has a table '%.100s' already",
                            stage->table);
     if (st != MCP_OK)
         return st;
-    if (tables > 0 && load->mode == CASPARIAN_SINK_APPEND)
+    if (tables > 0 && stage->mode == CASPARIAN_SINK_APPEND)
         mcp_buf_puts(sql, "INSERT INTO ");
     else
         mcp_buf_puts(sql, "CREATE OR REPLACE TABLE ");
     put_quoted(sql, '"', stage->table);
-    mcp_buf_puts(sql, tables > 0 && load->mode == CASPARIAN_SINK_APPEND ? " BY NAME " : " AS ");
+    mcp_buf_puts(sql, tables > 0 && stage->mode == CASPARIAN_SINK_APPEND ? " BY NAME " : " AS ");
     mcp_buf_printf(sql, "SELECT * FROM read_parquet('/proc/self/fd/%d', hive_partitioning = false)",
                    fd);
     return run(engine, sql, NULL, err);
@@ -232,7 +232,7 @@ static mcp_status load_stages(struct engine *engine, mcp_buf *sql, const duckdb_
         int fd = -1;
         st = guard_open_file(&fd, load->file.dir_fd, load->stages[i].file, err);
         if (st == MCP_OK)
-            st = load_stage(engine, sql, load, &load->stages[i], fd, err);
+            st = load_stage(engine, sql, &load->stages[i], fd, err);
         if (fd >= 0)
             close(fd);
     }

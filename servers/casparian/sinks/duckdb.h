@@ -16,6 +16,7 @@
 typedef struct duckdb_stage {
     const char *file; /* Parquet, in the folder of the database */
     const char *table;
+    casparian_sink_mode mode;
 } duckdb_stage;
 
 /* A database, by its name in a folder that is open. */
@@ -29,7 +30,6 @@ typedef struct duckdb_load {
     duckdb_file file;   /* which is made if it is missing */
     const char *marker; /* a table that exists from the transaction until casparian_duckdb_unmark:
                            it tells whether the transaction was done */
-    casparian_sink_mode mode;
     const duckdb_stage *stages;
     size_t count;
 } duckdb_load;

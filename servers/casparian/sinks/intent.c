@@ -1,16 +1,11 @@
 /*
- * intent.c - intents: written, read, done, and settled after a crash.
+ * intent.c - intents: written, read and done.
  *
  * No output has its final name before an intent is stored, and all temporary files are on disk
- * then. So an intent with any final name is one whose process died while it renamed, and what is
- * missing can be completed; one without is as if it had never been. For a database the transaction
- * decides, and the marker tells whether it was done; the marker is dropped only after the manifest
- * has its name.
+ * then. What a process that died has left is settled in settle.c.
  */
 #include "sinks/intent.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,13 +16,33 @@
 #include "fault/fault.h"
 #include "mcp/json.h"
 #include "sinks/duckdb.h"
-#include "sinks/lock.h"
 #include "sinks/manifest.h"
-
-#define ARENA_MAX ((size_t)16 << 20)
-#define SWEEP_AGE_MS (INT64_C(24) * 3600 * 1000)
+#include "sinks/sink.h"
 
 /* ---- as JSON --------------------------------------------------------------------------------- */
+
+static void write_folder(mcp_json_writer *json, const intent_folder *folder)
+{
+    mcp_write_member_string(json, "dir", folder->dir);
+    mcp_write_member_array(json, "pairs");
+    for (size_t i = 0; i < folder->pair_count; i++) {
+        mcp_write_object(json);
+        mcp_write_member_string(json, "tmp", folder->pairs[i].temporary);
+        mcp_write_member_string(json, "final", folder->pairs[i].final);
+        mcp_write_end(json);
+    }
+    mcp_write_end(json);
+}
+
+static void write_database(mcp_json_writer *json, const intent *self)
+{
+    mcp_write_member_string(json, "database", self->database);
+    mcp_write_member_string(json, "marker", self->marker);
+    mcp_write_member_array(json, "stages");
+    for (size_t i = 0; i < self->stage_count; i++)
+        mcp_write_string(json, self->stages[i]);
+    mcp_write_end(json);
+}
 
 mcp_status intent_write(mcp_buf *out, const intent *self)
 {
@@ -35,24 +50,19 @@ mcp_status intent_write(mcp_buf *out, const intent *self)
 
     mcp_json_writer_init(&json, out);
     mcp_write_object(&json);
-    mcp_write_member_int(&json, "version", 1);
-    mcp_write_member_string(&json, "dir", self->dir);
-    mcp_write_member_array(&json, "pairs");
-    for (size_t i = 0; i < self->pair_count; i++) {
+    mcp_write_member_int(&json, "version", self->folder_count > 1 ? 2 : 1);
+    write_folder(&json, &self->folders[0]);
+    if (self->folder_count > 1)
+        mcp_write_member_array(&json, "also");
+    for (size_t i = 1; i < self->folder_count; i++) {
         mcp_write_object(&json);
-        mcp_write_member_string(&json, "tmp", self->pairs[i].temporary);
-        mcp_write_member_string(&json, "final", self->pairs[i].final);
+        write_folder(&json, &self->folders[i]);
         mcp_write_end(&json);
     }
-    mcp_write_end(&json);
-    if (self->database) {
-        mcp_write_member_string(&json, "database", self->database);
-        mcp_write_member_string(&json, "marker", self->marker);
-        mcp_write_member_array(&json, "stages");
-        for (size_t i = 0; i < self->stage_count; i++)
-            mcp_write_string(&json, self->stages[i]);
+    if (self->folder_count > 1)
         mcp_write_end(&json);
-    }
+    if (self->database)
+        write_database(&json, self);
     mcp_write_end(&json);
     return mcp_json_writer_status(&json);
 }
@@ -72,8 +82,9 @@ static bool is_name(const char *text)
     return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-static bool read_pairs(intent *out, mcp_arena *arena, const mcp_json *pairs)
+static bool read_folder(intent_folder *out, mcp_arena *arena, const mcp_json *json)
 {
+    const mcp_json *pairs = mcp_json_get(json, "pairs");
     size_t count = mcp_json_count(pairs);
     intent_pair *made = mcp_arena_array(arena, count, sizeof *made);
 
@@ -84,9 +95,29 @@ static bool read_pairs(intent *out, mcp_arena *arena, const mcp_json *pairs)
         if (!is_name(made[i].temporary) || !is_name(made[i].final))
             return false;
     }
-    out->pairs = made;
-    out->pair_count = count;
-    return made && mcp_json_is_array(pairs) && count > 0;
+    *out = (intent_folder){ mcp_json_get_string(json, "dir"), made, count };
+    return made && mcp_json_is_array(pairs) && count > 0 && out->dir && out->dir[0] == '/';
+}
+
+/* The home, and with version 2 other folders. */
+static bool read_folders(intent *out, mcp_arena *arena, const mcp_json *json, int64_t version)
+{
+    const mcp_json *also = mcp_json_get(json, "also");
+    size_t count = 1 + mcp_json_count(also);
+
+    if (version == 1 ? also != NULL : !mcp_json_is_array(also) || count == 1)
+        return false;
+    if (count > CASPARIAN_SINK_PLACES_MAX)
+        return false;
+    intent_folder *folders = mcp_arena_array(arena, count, sizeof *folders);
+    if (!folders || !read_folder(&folders[0], arena, json))
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (!read_folder(&folders[i], arena, mcp_json_item(also, i - 1)))
+            return false;
+    out->folders = folders;
+    out->folder_count = count;
+    return true;
 }
 
 static bool read_stages(intent *out, mcp_arena *arena, const mcp_json *stages)
@@ -113,12 +144,11 @@ mcp_status intent_read(intent *out, mcp_arena *arena, const char *text, size_t l
 
     if (st != MCP_OK)
         return st;
-    *out = (intent){ .dir = mcp_json_get_string(json, "dir"),
-                     .database = mcp_json_get_string(json, "database"),
+    *out = (intent){ .database = mcp_json_get_string(json, "database"),
                      .marker = mcp_json_get_string(json, "marker") };
-    bool is_fine = mcp_json_int(mcp_json_get(json, "version"), &version) && version == 1 &&
-                   out->dir && out->dir[0] == '/' && !out->database == !out->marker;
-    is_fine = is_fine && read_pairs(out, arena, mcp_json_get(json, "pairs"));
+    bool is_fine = mcp_json_int(mcp_json_get(json, "version"), &version) &&
+                   (version == 1 || version == 2) && !out->database == !out->marker;
+    is_fine = is_fine && read_folders(out, arena, json, version);
     is_fine = is_fine && read_stages(out, arena, mcp_json_get(json, "stages"));
     return is_fine ? MCP_OK : mcp_error_set(err, MCP_E_PARSE, "that is no intent of a commit");
 }
@@ -132,72 +162,93 @@ static bool is_there(int dir_fd, const char *name)
     return fstatat(dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Wait until the disk has the folders' entries. */
-static mcp_status sync_folders(int dir_fd, mcp_error *err)
+/* Wait until the disk has the folder's entries. */
+static mcp_status sync_folder(const sink_dir *dir, mcp_error *err)
 {
-    int fd = openat(dir_fd, CASPARIAN_MANIFEST_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_synced = (fd < 0 || fsync(fd) == 0) && fsync(dir_fd) == 0;
+    int fd = openat(dir->fd, CASPARIAN_MANIFEST_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_synced = (fd < 0 || fsync(fd) == 0) && fsync(dir->fd) == 0;
     int why = errno;
 
     if (fd >= 0)
         close(fd);
-    return is_synced ? MCP_OK : mcp_error_errno(err, why, "the sink's folder");
+    return is_synced ? MCP_OK : mcp_error_errno(err, why, "the sink's folder '%.200s'", dir->path);
 }
 
-mcp_status intent_rename(const intent *self, int dir_fd, mcp_error *err)
+static mcp_status rename_in(const intent_folder *folder, const sink_dir *dir, mcp_error *err)
 {
-    for (size_t i = 0; i < self->pair_count; i++) {
-        const intent_pair *pair = &self->pairs[i];
-        if (renameat(dir_fd, pair->temporary, dir_fd, pair->final) != 0 &&
-            !(errno == ENOENT && is_there(dir_fd, pair->final)))
-            return mcp_error_errno(err, errno, "'%.100s' cannot get its name", pair->final);
+    for (size_t i = 0; i < folder->pair_count; i++) {
+        const intent_pair *pair = &folder->pairs[i];
+        if (renameat(dir->fd, pair->temporary, dir->fd, pair->final) != 0 &&
+            !(errno == ENOENT && is_there(dir->fd, pair->final)))
+            return mcp_error_errno(err, errno, "'%.100s' in '%.150s' cannot get its name",
+                                   pair->final, dir->path);
         FAULT_POINT("commit");
     }
-    mcp_status st = sync_folders(dir_fd, err);
+    mcp_status st = sync_folder(dir, err);
     FAULT_POINT("commit");
     return st;
 }
 
-void intent_remove_stages(const intent *self, int dir_fd)
-{
-    for (size_t i = 0; i < self->stage_count; i++)
-        unlinkat(dir_fd, self->stages[i], 0);
-}
-
-static mcp_status remove_name(int dir_fd, const char *name, mcp_error *err)
-{
-    if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
-        return MCP_OK;
-    return mcp_error_errno(err, errno, "'%.100s' cannot be removed", name);
-}
-
-mcp_status intent_remove(const intent *self, int dir_fd, mcp_error *err)
+mcp_status intent_rename(const intent *self, const sink_dir *dirs, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
-    for (size_t i = 0; i < self->pair_count && st == MCP_OK; i++) {
-        st = remove_name(dir_fd, self->pairs[i].temporary, err);
-        if (st == MCP_OK)
-            st = remove_name(dir_fd, self->pairs[i].final, err);
-    }
-    intent_remove_stages(self, dir_fd);
-    return st == MCP_OK ? sync_folders(dir_fd, err) : st;
+    for (size_t i = 0; i < self->folder_count && st == MCP_OK; i++)
+        st = rename_in(&self->folders[i], &dirs[i], err);
+    return st;
 }
 
-/* ---- after a crash --------------------------------------------------------------------------- */
-
-/* Of files: whether any has its final name, and each has one of its names. */
-static bool is_begun(const intent *self, int dir_fd)
+mcp_status intent_rename_rest(const intent *self, const sink_dir *dirs, mcp_error *err)
 {
-    bool is_begun = false;
+    mcp_status st = MCP_OK;
 
-    for (size_t i = 0; i < self->pair_count; i++) {
-        bool is_final = is_there(dir_fd, self->pairs[i].final);
-        if (!is_final && !is_there(dir_fd, self->pairs[i].temporary))
-            return false;
-        is_begun = is_begun || is_final;
+    for (size_t i = 0; i < self->folder_count && st == MCP_OK; i++) {
+        const intent_folder *folder = &self->folders[i];
+        for (size_t k = 0; k < folder->pair_count && st == MCP_OK; k++)
+            if (renameat(dirs[i].fd, folder->pairs[k].temporary, dirs[i].fd,
+                         folder->pairs[k].final) != 0 &&
+                errno != ENOENT)
+                st = mcp_error_errno(err, errno, "'%.100s' in '%.150s' cannot get its name",
+                                     folder->pairs[k].final, dirs[i].path);
+        if (st == MCP_OK)
+            st = sync_folder(&dirs[i], err);
     }
-    return is_begun;
+    return st;
+}
+
+void intent_remove_stages(const intent *self, const sink_dir *dirs)
+{
+    for (size_t i = 0; i < self->stage_count; i++)
+        unlinkat(dirs[0].fd, self->stages[i], 0);
+}
+
+static mcp_status remove_name(const sink_dir *dir, const char *name, mcp_error *err)
+{
+    if (unlinkat(dir->fd, name, 0) == 0 || errno == ENOENT)
+        return MCP_OK;
+    return mcp_error_errno(err, errno, "'%.100s' in '%.150s' cannot be removed", name, dir->path);
+}
+
+static mcp_status remove_in(const intent_folder *folder, const sink_dir *dir, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < folder->pair_count && st == MCP_OK; i++) {
+        bool is_renamed = !is_there(dir->fd, folder->pairs[i].temporary);
+        st = remove_name(dir, is_renamed ? folder->pairs[i].final : folder->pairs[i].temporary,
+                         err);
+    }
+    return st == MCP_OK ? sync_folder(dir, err) : st;
+}
+
+mcp_status intent_remove(const intent *self, const sink_dir *dirs, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = self->folder_count; i > 0 && st == MCP_OK; i--)
+        st = remove_in(&self->folders[i - 1], &dirs[i - 1], err);
+    intent_remove_stages(self, dirs);
+    return st;
 }
 
 const char *intent_database_name(const intent *self)
@@ -205,150 +256,8 @@ const char *intent_database_name(const intent *self)
     return self->database ? strrchr(self->database, '/') + 1 : NULL;
 }
 
-mcp_status intent_unmark(const intent *self, int dir_fd, mcp_error *err)
+mcp_status intent_unmark(const intent *self, const sink_dir *dirs, mcp_error *err)
 {
-    const duckdb_file database = { dir_fd, intent_database_name(self) };
+    const duckdb_file database = { dirs[0].fd, intent_database_name(self) };
     return casparian_duckdb_unmark(&database, self->marker, err);
-}
-
-/* Rows of a database cannot be taken back, so of an intent whose transaction was done the files are
- * completed as far as they are there. */
-static mcp_status complete_database(const intent *self, int dir_fd, mcp_error *err)
-{
-    for (size_t i = 0; i < self->pair_count; i++)
-        renameat(dir_fd, self->pairs[i].temporary, dir_fd, self->pairs[i].final);
-    mcp_status st = sync_folders(dir_fd, err);
-    if (st == MCP_OK)
-        st = intent_unmark(self, dir_fd, err);
-    if (st == MCP_OK)
-        intent_remove_stages(self, dir_fd);
-    return st;
-}
-
-static mcp_status settle(bool *is_committed, const intent *self, int dir_fd, mcp_error *err)
-{
-    const duckdb_file database = { dir_fd, intent_database_name(self) };
-    bool is_marked = false;
-    mcp_status st = MCP_OK;
-
-    *is_committed = is_begun(self, dir_fd);
-    if (self->database)
-        st = casparian_duckdb_is_marked(&is_marked, &database, self->marker, err);
-    if (st != MCP_OK)
-        return st;
-    if (is_marked) {
-        *is_committed = true;
-        return complete_database(self, dir_fd, err);
-    }
-    if (!*is_committed)
-        return intent_remove(self, dir_fd, err);
-    st = intent_rename(self, dir_fd, err);
-    if (st == MCP_OK)
-        intent_remove_stages(self, dir_fd);
-    return st;
-}
-
-static mcp_status settle_in(bool *is_committed, const intent *self, int dir_fd, mcp_error *err)
-{
-    sink_lock lock = SINK_LOCK_INIT;
-    const char *name = intent_database_name(self);
-    mcp_status st = sink_lock_take(&lock, dir_fd, name, err);
-
-    if (st == MCP_OK)
-        st = settle(is_committed, self, dir_fd, err);
-    sink_lock_release(&lock);
-    return st;
-}
-
-mcp_status intent_settle(bool *is_committed, const char *text, size_t length, mcp_error *err)
-{
-    intent self = { .dir = NULL };
-    mcp_arena *arena = mcp_arena_new(ARENA_MAX);
-    mcp_status st = arena ? intent_read(&self, arena, text, length, err)
-                          : mcp_error_set(err, MCP_E_NOMEM, "no memory for an intent");
-
-    *is_committed = false;
-    int dir_fd = st == MCP_OK ? open(self.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (dir_fd >= 0)
-        st = settle_in(is_committed, &self, dir_fd, err);
-    else if (st == MCP_OK && errno != ENOENT) /* in a folder that is gone, nothing is */
-        st = mcp_error_errno(err, errno, "the sink's folder '%.100s'", self.dir);
-    if (dir_fd >= 0)
-        close(dir_fd);
-    mcp_arena_free(arena);
-    return st;
-}
-
-/* ---- files that nothing names ---------------------------------------------------------------- */
-
-static bool ends_in(const char *name, const char *ending)
-{
-    size_t length = strlen(name), end = strlen(ending);
-
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
-/* ".<name>_<16 digits>.parquet.tmp" or .csv.tmp of an output, ".<job>.manifest.json.tmp". */
-static bool is_temporary(const char *name)
-{
-    static const char *const endings[] = { ".parquet.tmp", ".csv.tmp" };
-    size_t length = strlen(name), digits = 0;
-
-    if (name[0] != '.' || ends_in(name, ".manifest.json.tmp"))
-        return name[0] == '.';
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
-        if (!ends_in(name, endings[i]) || length < ending + 18)
-            continue;
-        const char *at = name + length - ending - 16;
-        while (digits < 16 && isxdigit((unsigned char)at[digits]))
-            digits++;
-        return digits == 16 && at[-1] == '_';
-    }
-    return false;
-}
-
-static bool is_old(int dir_fd, const char *name, int64_t now_ms)
-{
-    struct stat about;
-
-    return fstatat(dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode) &&
-           now_ms - (int64_t)about.st_mtim.tv_sec * 1000 > SWEEP_AGE_MS;
-}
-
-static mcp_status sweep_folder(int fd, int64_t now_ms,
-                               bool (*is_live)(void *data, const char *name), void *data,
-                               size_t *removed, mcp_error *err)
-{
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (!dir) {
-        mcp_error_errno(err, errno, "the sink's folder");
-        if (fd >= 0)
-            close(fd);
-        return MCP_E_IO;
-    }
-    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
-        if (is_temporary(entry->d_name) && is_old(fd, entry->d_name, now_ms) &&
-            !(is_live && is_live(data, entry->d_name)))
-            *removed += unlinkat(fd, entry->d_name, 0) == 0;
-    closedir(dir);
-    return MCP_OK;
-}
-
-mcp_status intent_sweep(int dir_fd, int64_t now_ms, bool (*is_live)(void *data, const char *name),
-                        void *data, size_t *removed, mcp_error *err)
-{
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    size_t count = 0;
-    mcp_status st = sweep_folder(fd, now_ms, is_live, data, &count, err);
-
-    fd = openat(dir_fd, CASPARIAN_MANIFEST_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (st == MCP_OK && fd >= 0)
-        st = sweep_folder(fd, now_ms, is_live, data, &count, err);
-    else if (fd >= 0)
-        close(fd);
-    if (removed)
-        *removed = count;
-    return st;
 }

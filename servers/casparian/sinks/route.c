@@ -1,5 +1,5 @@
 /*
- * route.c - from the names of outputs to a sink.
+ * route.c - from the name of an output to its sink.
  */
 #include "sinks/route.h"
 
@@ -39,40 +39,19 @@ static const casparian_route *find_named(const casparian_route *routes, size_t c
     return NULL;
 }
 
-/* NULL: there is none. */
-static const casparian_route *find_one(const casparian_route *routes, size_t count,
-                                       const char *output)
+mcp_status casparian_route_find(const casparian_route **out, const casparian_route *routes,
+                                size_t count, const char *output, mcp_error *err)
 {
     const casparian_route *found = find_named(routes, count, output);
     if (!found)
         found = find_named(routes, count, "*");
     if (!found)
         found = find_named(routes, count, "output");
-    return !found && count == 1 ? routes : found;
-}
-
-mcp_status casparian_route_find(const casparian_route **out, const casparian_route *routes,
-                                size_t count, const char *const *outputs, size_t output_count,
-                                mcp_error *err)
-{
-    static const char *const unnamed[] = { "output" };
-    const casparian_route *first = NULL;
-    if (output_count == 0) {
-        outputs = unnamed;
-        output_count = 1;
-    }
-    for (size_t i = 0; i < output_count; i++) {
-        const casparian_route *found = find_one(routes, count, outputs[i]);
-        if (!found)
-            return mcp_error_set(err, MCP_E_NOT_FOUND,
-                                 "no entry of [[sinks]] has the topic '%.63s' or '*'", outputs[i]);
-        if (first && found != first)
-            return mcp_error_set(err, MCP_E_PARAMS,
-                                 "[[sinks]] has different sinks for the outputs %.63s and %.63s, "
-                                 "and a job has one; name it with --sink",
-                                 outputs[0], outputs[i]);
-        first = found;
-    }
-    *out = first;
+    if (!found && count == 1)
+        found = routes;
+    if (!found)
+        return mcp_error_set(err, MCP_E_NOT_FOUND,
+                             "no entry of [[sinks]] has the topic '%.63s' or '*'", output);
+    *out = found;
     return MCP_OK;
 }

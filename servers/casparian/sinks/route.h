@@ -1,7 +1,5 @@
 /**
- * route.h - which sink of several a job writes to, by the names of its outputs.
- *
- * A job has one sink, so all outputs of a plugin have to be routed to the same.
+ * route.h - which sink of several an output goes to, by its name.
  *
  * Source: casparian's data model, 9.1.
  */
@@ -30,15 +28,13 @@ mcp_status casparian_route_sink(casparian_sink_uri *out, mcp_arena *arena,
                                 const casparian_route *route, const char *base, mcp_error *err);
 
 /**
- * Find the route of some outputs: of each the one of its name, else that of "*" or "output", else
- * the only one.
+ * Find the route of an output: the one of its name, else that of "*" or "output", else the only
+ * one.
  *
- * @param outputs their names; none: those that have no entry
- * @return MCP_OK; MCP_E_NOT_FOUND: an output has no route; MCP_E_PARAMS: two have different
- *         ones
+ * @param output its name; "*": those that have no entry
+ * @return MCP_OK; MCP_E_NOT_FOUND: it has no route
  */
 mcp_status casparian_route_find(const casparian_route **out, const casparian_route *routes,
-                                size_t count, const char *const *outputs, size_t output_count,
-                                mcp_error *err);
+                                size_t count, const char *output, mcp_error *err);
 
 #endif

@@ -75,30 +75,40 @@ static mcp_status check_options(const casparian_sink_options *options, mcp_error
                 "a sink has a job, a plugin and its version, of less than %d bytes", TEXT_MAX);
     if (!*options->job || options->job[strspn(options->job, JOB_LETTERS)] != '\0')
         return mcp_error_set(err, MCP_E_PARAMS, "'%.60s' is no id of a job", options->job);
-    if (options->uri->kind != CASPARIAN_SINK_DUCKDB)
-        return MCP_OK;
-    for (const char *const *taken = options->taken; taken && *taken; taken++)
-        if (is_same_file(*taken, options->uri->path))
-            return mcp_error_set(err, MCP_E_PARAMS, "'%.150s' is casparian's own file and no sink",
-                                 *taken);
-    return casparian_duckdb_check(err);
+    return MCP_OK;
+}
+
+/* Copy a list of paths. NULL: no memory. */
+static const char *const *copy_paths(mcp_arena *arena, const char *const *paths)
+{
+    size_t count = 0;
+
+    while (paths && paths[count])
+        count++;
+    const char **made = mcp_arena_array(arena, count + 1, sizeof *made);
+    for (size_t i = 0; made && i < count; i++) {
+        made[i] = mcp_arena_strdup(arena, paths[i]);
+        if (!made[i])
+            return NULL;
+    }
+    return made;
 }
 
 static mcp_status take_options(casparian_sink *self, const casparian_sink_options *options,
                                mcp_error *err)
 {
+    size_t first = 0;
+
     self->job = mcp_arena_strdup(self->arena, options->job);
     self->plugin = mcp_arena_strdup(self->arena, options->plugin);
     self->version = mcp_arena_strdup(self->arena, options->version);
     self->label = mcp_arena_printf(self->arena, "%s@%s", options->plugin, options->version);
+    self->taken = copy_paths(self->arena, options->taken);
     self->is_single_file = options->is_single_file;
     self->memory_max = options->memory_max ? options->memory_max : CASPARIAN_SINK_MEMORY_MAX;
-    if (!self->job || !self->plugin || !self->version || !self->label)
+    if (!self->job || !self->plugin || !self->version || !self->label || !self->taken)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a sink");
-    self->dir_fd = fcntl(options->dir_fd, F_DUPFD_CLOEXEC, 0);
-    if (self->dir_fd < 0)
-        return mcp_error_errno(err, errno, "the sink's folder");
-    return casparian_sink_uri_move(&self->uri, self->arena, options->uri, options->uri->dir, err);
+    return casparian_sink_add_place(&first, self, options->uri, options->dir_fd, err);
 }
 
 mcp_status casparian_sink_open(casparian_sink **out, const casparian_sink_options *options,
@@ -111,7 +121,6 @@ mcp_status casparian_sink_open(casparian_sink **out, const casparian_sink_option
     casparian_sink *self = mcp_alloc_zeroed(1, sizeof *self);
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a sink");
-    self->dir_fd = -1;
     self->failure = (mcp_error)MCP_ERROR_INIT;
     self->arena = mcp_arena_new(ARENA_MAX);
     st = self->arena ? take_options(self, options, err)
@@ -141,8 +150,8 @@ void casparian_sink_free(casparian_sink *self)
     }
     for (size_t i = 0; i < self->count; i++)
         writer_free(self->outputs[i]->writer);
-    if (self->dir_fd >= 0)
-        close(self->dir_fd);
+    for (size_t i = 0; i < self->folder_count; i++)
+        close(self->folders[i].fd);
     free(self->zeros);
     mcp_arena_free(self->arena);
     free(self);
@@ -152,6 +161,88 @@ void casparian_sink_abort(casparian_sink *self)
 {
     if (self)
         casparian_sink_free(self);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+const struct sink_folder *sink_folder_of(const casparian_sink_output *output)
+{
+    return &output->sink->folders[output->place->folder];
+}
+
+bool sink_is_staged(const casparian_sink_output *output)
+{
+    return output->place->uri.kind == CASPARIAN_SINK_DUCKDB;
+}
+
+/* The folder that is open, among those of the job: by what it is, since paths may differ. */
+static mcp_status find_folder(size_t *out, casparian_sink *self, const char *path, int dir_fd,
+                              mcp_error *err)
+{
+    struct stat about;
+
+    if (fstat(dir_fd, &about) != 0)
+        return mcp_error_errno(err, errno, "the sink's folder '%.200s'", path);
+    for (*out = 0; *out < self->folder_count; ++*out)
+        if (self->folders[*out].device == about.st_dev && self->folders[*out].inode == about.st_ino)
+            return MCP_OK;
+    const char *copy = mcp_arena_strdup(self->arena, path);
+    if (!copy)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a sink");
+    int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return mcp_error_errno(err, errno, "the sink's folder '%.200s'", path);
+    self->folders[self->folder_count++] = (struct sink_folder){ copy, fd, about.st_dev,
+                                                                about.st_ino };
+    return MCP_OK;
+}
+
+/* The rows of two databases cannot change in one transaction, so one is all that a job has. */
+static mcp_status check_database(const casparian_sink *self, const casparian_sink_uri *uri,
+                                 size_t folder, mcp_error *err)
+{
+    for (const char *const *taken = self->taken; *taken; taken++)
+        if (is_same_file(*taken, uri->path))
+            return mcp_error_set(err, MCP_E_PARAMS, "'%.150s' is casparian's own file and no sink",
+                                 *taken);
+    for (size_t i = 0; i < self->place_count; i++) {
+        const struct sink_place *other = &self->places[i];
+        if (other->uri.kind != CASPARIAN_SINK_DUCKDB)
+            continue;
+        if (other->folder != folder ||
+            strcmp(strrchr(other->uri.path, '/'), strrchr(uri->path, '/')) != 0)
+            return mcp_error_set(err, MCP_E_PARAMS,
+                                 "a job writes to one DuckDB file at most, and '%.150s' and "
+                                 "'%.150s' are two",
+                                 other->uri.path, uri->path);
+    }
+    return casparian_duckdb_check(err);
+}
+
+mcp_status casparian_sink_add_place(size_t *out, casparian_sink *self,
+                                    const casparian_sink_uri *uri, int dir_fd, mcp_error *err)
+{
+    struct sink_place *place = &self->places[self->place_count];
+
+    for (size_t i = 0; i < self->place_count; i++)
+        if (strcmp(self->places[i].uri.text, uri->text) == 0) {
+            *out = i;
+            return MCP_OK;
+        }
+    if (self->place_count == CASPARIAN_SINK_PLACES_MAX)
+        return mcp_error_set(err, MCP_E_LIMIT, "a job has at most %d sinks",
+                             CASPARIAN_SINK_PLACES_MAX);
+    size_t folder_count = self->folder_count;
+    mcp_status st = find_folder(&place->folder, self, uri->dir, dir_fd, err);
+    if (st == MCP_OK && uri->kind == CASPARIAN_SINK_DUCKDB)
+        st = check_database(self, uri, place->folder, err);
+    if (st == MCP_OK)
+        st = casparian_sink_uri_move(&place->uri, self->arena, uri, uri->dir, err);
+    if (st == MCP_OK)
+        *out = self->place_count++;
+    else if (self->folder_count > folder_count)
+        close(self->folders[--self->folder_count].fd);
+    return st;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -205,14 +296,15 @@ mcp_status casparian_sink_target_key(char out[CASPARIAN_HASH_SIZE], const caspar
 static mcp_status name_output(casparian_sink_output *output, unsigned flags, mcp_error *err)
 {
     const casparian_sink *sink = output->sink;
-    bool is_staged = sink->uri.kind == CASPARIAN_SINK_DUCKDB;
-    mcp_status st = set_names(&output->names, &sink->uri, output->definition, flags, err);
+    const casparian_sink_uri *uri = &output->place->uri;
+    bool is_staged = sink_is_staged(output);
+    mcp_status st = set_names(&output->names, uri, output->definition, flags, err);
 
     if (st == MCP_OK && is_staged)
         st = casparian_stage_name(output->file, output->names.name, sink->job, err);
     else if (st == MCP_OK)
         st = casparian_output_file_name(output->file, output->names.name, sink->job,
-                                        casparian_sink_kind_text(sink->uri.kind), err);
+                                        casparian_sink_kind_text(uri->kind), err);
     if (st == MCP_OK && snprintf(output->hidden, sizeof output->hidden, ".%s%s", output->file,
                                  is_staged ? ".parquet" : "") >= (int)sizeof output->hidden)
         st = mcp_error_set(err, MCP_E_LIMIT, "the name of output '%.40s' is too long",
@@ -243,29 +335,33 @@ static mcp_status set_columns(casparian_sink_output *output, mcp_error *err)
 static mcp_status check_place(const casparian_sink_output *output, mcp_error *err)
 {
     const casparian_sink *sink = output->sink;
+    const struct sink_folder *folder = sink_folder_of(output);
 
     for (size_t i = 0; i < sink->count; i++) {
         const casparian_sink_output *other = sink->outputs[i];
+        bool is_other_place = sink_folder_of(other) != folder ||
+                              sink_is_staged(other) != sink_is_staged(output);
+        if (is_other_place)
+            continue;
         if (strcmp(other->file, output->file) == 0 ||
-            (sink->uri.kind == CASPARIAN_SINK_DUCKDB &&
-             strcmp(other->names.table, output->names.table) == 0))
+            (sink_is_staged(output) && strcmp(other->names.table, output->names.table) == 0))
             return mcp_error_set(err, MCP_E_EXISTS,
                                  "the outputs '%.60s' and '%.60s' have one place, '%.60s'",
                                  other->names.name, output->names.name, output->names.table);
     }
-    if (sink->uri.kind != CASPARIAN_SINK_DUCKDB && guard_is_taken(sink->dir_fd, output->file))
+    if (!sink_is_staged(output) && guard_is_taken(folder->fd, output->file))
         return mcp_error_set(err, MCP_E_EXISTS,
                              "'%.80s' exists: a job %.20s of another home has written to '%.80s'",
-                             output->file, sink->job, sink->uri.dir);
+                             output->file, sink->job, folder->path);
     return MCP_OK;
 }
 
 static mcp_status open_output(casparian_sink_output *output, mcp_error *err)
 {
     const casparian_sink *sink = output->sink;
-    const write_options options = { .dir_fd = sink->dir_fd,
+    const write_options options = { .dir_fd = sink_folder_of(output)->fd,
                                     .name = output->hidden,
-                                    .uri = &sink->uri,
+                                    .uri = &output->place->uri,
                                     .columns = output->columns,
                                     .count = output->count,
                                     .definition = output->definition,
@@ -274,11 +370,11 @@ static mcp_status open_output(casparian_sink_output *output, mcp_error *err)
                                     .plugin = sink->label };
 
     return writer_open(&output->writer,
-                       sink->uri.kind == CASPARIAN_SINK_CSV ? &write_csv : &write_parquet, &options,
-                       sink->version, err);
+                       output->place->uri.kind == CASPARIAN_SINK_CSV ? &write_csv : &write_parquet,
+                       &options, sink->version, err);
 }
 
-mcp_status casparian_sink_add(casparian_sink_output **out, casparian_sink *self,
+mcp_status casparian_sink_add(casparian_sink_output **out, casparian_sink *self, size_t place,
                               const casparian_definition *definition, unsigned flags,
                               mcp_error *err)
 {
@@ -289,6 +385,7 @@ mcp_status casparian_sink_add(casparian_sink_output **out, casparian_sink *self,
     if (!output)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for an output");
     output->sink = self;
+    output->place = &self->places[place];
     output->definition = definition;
     output->is_quarantine = (flags & CASPARIAN_SINK_QUARANTINE) != 0;
     output->is_inferred = (flags & CASPARIAN_SINK_INFERRED) != 0;
@@ -480,7 +577,7 @@ static mcp_status hold(casparian_sink_file *self, size_t table, const casparian_
     write_rows *rows = NULL;
 
     if (self->spool.fd >= 0 || self->held >= self->sink->memory_max)
-        return write_spool_add(&self->spool, self->sink->dir_fd, table, batch, err);
+        return write_spool_add(&self->spool, self->sink->folders[0].fd, table, batch, err);
     mcp_status st = write_rows_copy(&rows, batch, err);
     if (st != MCP_OK)
         return st;

@@ -1,8 +1,8 @@
 /**
- * sink.h - writes the outputs of one job.
+ * sink.h - writes the outputs of one job, to one place or to several.
  *
- *     casparian_sink_open(&sink, &options, err);
- *     casparian_sink_add(&trades, sink, definition, 0, err);
+ *     casparian_sink_open(&sink, &options, err);                  (its first place)
+ *     casparian_sink_add(&trades, sink, 0, definition, 0, err);
  *     for each source file:
  *         casparian_sink_file_begin(&file, sink, processed_at, err);
  *         casparian_sink_append(file, trades, &batch, err);       any number of times
@@ -15,9 +15,9 @@
  * casparian_sink_append waits then, at most five minutes.
  *
  * The rows of a source file stay apart until the file has succeeded: up to 64 MiB in memory, more
- * of them in a file without a name in the sink's folder. A file that fails leaves nothing. In a job
- * of one file the rows are written at once, as soon as its hash is known, since its failure fails
- * the job.
+ * of them in a file without a name in the folder of the first place. A file that fails leaves
+ * nothing. In a job of one file the rows are written at once, as soon as its hash is known, since
+ * its failure fails the job.
  *
  * After the declared columns come those of lineage: _cf_source_hash, _cf_job_id, _cf_processed_at
  * and _cf_parser_version. A quarantine table has the declared columns, all nullable, its own seven
@@ -49,21 +49,24 @@
 #define CASPARIAN_PROCESSED_AT "_cf_processed_at"
 #define CASPARIAN_PARSER_VERSION "_cf_parser_version"
 
+/** Places of a job: sinks whose texts differ. */
+#define CASPARIAN_SINK_PLACES_MAX 16
+
 typedef struct casparian_sink casparian_sink;
 typedef struct casparian_sink_output casparian_sink_output;
 typedef struct casparian_sink_file casparian_sink_file;
 
 /** Everything but the numbers is required. Texts are copied. */
 typedef struct casparian_sink_options {
-    const casparian_sink_uri *uri;
-    int dir_fd;               /* the folder `uri->dir`, open; duplicated */
-    const char *job;          /* its id, "42": letters, digits, '_' and '-' */
-    const char *plugin;       /* "fix_parser" */
-    const char *version;      /* of the plugin */
-    bool is_single_file;      /* the job has one source file */
-    size_t memory_max;        /* 0: CASPARIAN_SINK_MEMORY_MAX */
-    const char *const *taken; /* paths, ended by NULL, that are never written: the server's own
-                                 state; NULL: none */
+    const casparian_sink_uri *uri; /* of the first place */
+    int dir_fd;                    /* the folder `uri->dir`, open; duplicated */
+    const char *job;               /* its id, "42": letters, digits, '_' and '-' */
+    const char *plugin;            /* "fix_parser" */
+    const char *version;           /* of the plugin */
+    bool is_single_file;           /* the job has one source file */
+    size_t memory_max;             /* 0: CASPARIAN_SINK_MEMORY_MAX */
+    const char *const *taken;      /* paths, ended by NULL, that are never written: the server's own
+                                    * state; NULL: none */
 } casparian_sink_options;
 
 /** How a table differs from the plain output of a declared schema. */
@@ -83,16 +86,29 @@ mcp_status casparian_sink_open(casparian_sink **out, const casparian_sink_option
                                mcp_error *err);
 
 /**
+ * Add a place for tables, unless it is there. Several may be in one folder.
+ *
+ * @param out    its index; that of the first place is 0
+ * @param dir_fd the folder `uri->dir`, open; duplicated
+ * @return MCP_OK; MCP_E_LIMIT: more than CASPARIAN_SINK_PLACES_MAX; MCP_E_PARAMS: the job has
+ *         another DuckDB file already, and two files cannot change in one transaction; else as
+ *         casparian_sink_open
+ */
+mcp_status casparian_sink_add_place(size_t *out, casparian_sink *self,
+                                    const casparian_sink_uri *uri, int dir_fd, mcp_error *err);
+
+/**
  * Add a table, at any time before the commit. Its file is created.
  *
  * @param out        the sink's
+ * @param place      where it is
  * @param definition of the output, also for its quarantine; outlives the sink and its commit
  * @param flags      of casparian_sink_flags
  * @return MCP_OK; MCP_E_EXISTS: the folder has a file of that name, which another home's job of the
  *         same number wrote, or two outputs have one table; MCP_E_LIMIT: too many tables or
  *         columns; MCP_E_NOT_FOUND, MCP_E_PARSE: the zone of a column (CSV); MCP_E_IO; MCP_E_NOMEM
  */
-mcp_status casparian_sink_add(casparian_sink_output **out, casparian_sink *self,
+mcp_status casparian_sink_add(casparian_sink_output **out, casparian_sink *self, size_t place,
                               const casparian_definition *definition, unsigned flags,
                               mcp_error *err);
 

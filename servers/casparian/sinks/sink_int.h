@@ -4,6 +4,8 @@
 #ifndef CASPARIAN_SINKS_SINK_INT_H
 #define CASPARIAN_SINKS_SINK_INT_H
 
+#include <sys/types.h>
+
 #include "mcp/arena.h"
 #include "sinks/identity.h"
 #include "sinks/sink.h"
@@ -17,8 +19,23 @@ struct sink_names {
     char protocol_hash[CASPARIAN_HASH_SIZE]; /* "" for an inferred schema */
 };
 
+/* A folder that a job writes to. */
+struct sink_folder {
+    const char *path;
+    int fd;
+    dev_t device;
+    ino_t inode;
+};
+
+/* How and where the outputs are written that are routed to a sink. */
+struct sink_place {
+    casparian_sink_uri uri;
+    size_t folder; /* of the job's */
+};
+
 struct casparian_sink_output {
     casparian_sink *sink;
+    const struct sink_place *place;
     const casparian_definition *definition;
     bool is_quarantine, is_inferred;
     size_t index;
@@ -46,8 +63,11 @@ struct casparian_sink_file {
 
 struct casparian_sink {
     mcp_arena *arena;
-    casparian_sink_uri uri;
-    int dir_fd;
+    struct sink_place places[CASPARIAN_SINK_PLACES_MAX];
+    size_t place_count;
+    struct sink_folder folders[CASPARIAN_SINK_PLACES_MAX];
+    size_t folder_count;
+    const char *const *taken;                   /* paths that are never written, ended by NULL */
     const char *job, *plugin, *version, *label; /* the last is "plugin@version" */
     bool is_single_file;
     size_t memory_max;
@@ -57,6 +77,12 @@ struct casparian_sink {
     char *zeros;       /* values, offsets and validity of a column that a batch lacks */
     mcp_error failure; /* the first */
 };
+
+/* The folder that an output is written to. */
+const struct sink_folder *sink_folder_of(const casparian_sink_output *output);
+
+/* Whether an output is rows of a database. */
+bool sink_is_staged(const casparian_sink_output *output);
 
 /* The key of a place. */
 mcp_status sink_target_key(char out[CASPARIAN_HASH_SIZE], const casparian_sink_uri *uri,

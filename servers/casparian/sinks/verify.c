@@ -286,7 +286,7 @@ static bool is_lock(const struct verification *self, const char *name)
     char base[NAME_MAX + 1];
     const char *at = base;
 
-    if (length <= ending || strcmp(name + length - ending, ".lock") != 0)
+    if (self->name_count == 0 || length <= ending || strcmp(name + length - ending, ".lock") != 0)
         return false;
     snprintf(base, sizeof base, "%.*s", (int)(length - ending), name);
     return bsearch(&at, self->names, self->name_count, sizeof *self->names, by_text) != NULL;

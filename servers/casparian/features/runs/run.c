@@ -185,6 +185,18 @@ static mcp_status request_run(casparian_request *request, const casparian_prepar
     return MCP_OK;
 }
 
+/* Quarantine tables have a folder of theirs, and the sink is a database. */
+static bool check_quarantine(casparian_request *request, const casparian_prepared_call *prepared,
+                             const casparian_sink_uri *sink)
+{
+    if (!prepared->spec.quarantine_dir || !prepared->work.quarantine.allow ||
+        sink->kind != CASPARIAN_SINK_DUCKDB)
+        return true;
+    casparian_refuse(request, CASPARIAN_CODE_INVALID_ARGUMENTS, NULL,
+                     "/output: " CASPARIAN_QUARANTINE_IN_DUCKDB, sink->path);
+    return false;
+}
+
 mcp_status casparian_run_request_tool(casparian_request *request)
 {
     casparian_prepared_call *prepared = mcp_arena_alloc(mcp_call_arena(request->call),
@@ -196,8 +208,10 @@ mcp_status casparian_run_request_tool(casparian_request *request)
         return MCP_OK;
     prepared->how.sink = &sink;
     prepared->how.lists_files = true;
+    prepared->spec.quarantine_dir = request->app->quarantine;
     if (!casparian_prepare_input(prepared, request) ||
-        !casparian_request_permits(request, "plugins", prepared->work.plugin.id))
+        !casparian_request_permits(request, "plugins", prepared->work.plugin.id) ||
+        !check_quarantine(request, prepared, &sink))
         return MCP_OK;
     return request_run(request, prepared, &sink);
 }

@@ -166,7 +166,8 @@ typedef struct commit_task {
     const casparian_record *records;
     size_t count;
     casparian_results results;
-    const char *intent, *manifest_sha256; /* in the arena of the job */
+    const char *intent;                                   /* in the arena of the job */
+    const char *manifests[CASPARIAN_SINK_PLACES_MAX + 1]; /* their hashes, also there; NULL ends */
 } commit_task;
 
 static mcp_status pass_guard(commit_task *self, mcp_error *err)
@@ -177,8 +178,8 @@ static mcp_status pass_guard(commit_task *self, mcp_error *err)
     if (st == MCP_OK)
         st = casparian_claim_guard_in(session, drive->claim, self->intent, err);
     if (st == MCP_OK)
-        st = casparian_records_store(drive, session, self->records, self->count,
-                                     self->manifest_sha256, &self->results, err);
+        st = casparian_records_store(drive, session, self->records, self->count, &self->results,
+                                     err);
     st = casparian_store_end(session, st, err);
     if (st == MCP_OK)
         FAULT_POINT("guarded");
@@ -243,17 +244,26 @@ static mcp_status apply(commit_task *self, mcp_error *err)
     FAULT_POINT("renamed");
     const casparian_end end = { .state = CASPARIAN_JOB_COMPLETED,
                                 .progress = self->results.progress.buf.data,
-                                .manifest_sha256 = self->manifest_sha256 };
+                                .manifests = self->manifests };
     return confirm(self->drive, self->drive->store, self->drive->claim, &end, err);
+}
+
+static bool copy_manifests(commit_task *self)
+{
+    const char *hash = casparian_commit_manifest_hash(self->commit, 0);
+    for (size_t i = 0; hash; hash = casparian_commit_manifest_hash(self->commit, ++i)) {
+        self->manifests[i] = mcp_arena_strdup(self->drive->arena, hash);
+        if (!self->manifests[i])
+            return false;
+    }
+    return true;
 }
 
 static mcp_status guard_and_apply(commit_task *self, mcp_error *err)
 {
     casparian_drive *drive = self->drive;
     self->intent = mcp_arena_strdup(drive->arena, casparian_commit_intent(self->commit));
-    self->manifest_sha256 = mcp_arena_strdup(drive->arena,
-                                             casparian_commit_manifest_hash(self->commit));
-    mcp_status st = self->intent && self->manifest_sha256
+    mcp_status st = self->intent && copy_manifests(self)
                         ? casparian_records_copy(&self->records, &self->count, drive, self->commit,
                                                  err)
                         : mcp_error_set(err, MCP_E_NOMEM, "no memory for a commit");

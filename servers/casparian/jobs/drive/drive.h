@@ -34,6 +34,15 @@ struct casparian_driver {
     struct casparian_warm *warm; /* guests of previews */
 };
 
+/* A sink of a run. */
+typedef struct casparian_destination {
+    casparian_sink_uri uri;
+    int fd; /* its folder; -1: not open */
+    casparian_sink_uri
+        quarantine;    /* of its quarantine tables, where they have a folder of theirs */
+    int quarantine_fd; /* -1: not open */
+} casparian_destination;
+
 /* An input file of a job, and what became of it. */
 typedef struct casparian_input {
     casparian_job_file file;
@@ -79,6 +88,7 @@ typedef struct casparian_outputs {
     const casparian_redaction *redaction;
     casparian_output *first;
     size_t count;
+    struct casparian_drive *drive;  /* of a run, which has the sinks; NULL */
     casparian_sink *sink;           /* of a run; NULL */
     casparian_sink_file *sink_file; /* of the present file */
     bool is_sink_used;              /* it may have rows of the only file before the file is done */
@@ -111,8 +121,9 @@ typedef struct casparian_drive {
     casparian_plugin plugin;
     casparian_redaction redaction;
     casparian_quarantine policy;
-    casparian_sink_uri uri;
-    int sink_fd; /* the sink's folder; -1 */
+    casparian_sink_uri uri;              /* of the first output */
+    casparian_destination *destinations; /* one a route, or one */
+    size_t destination_count;
     casparian_guest *guest;
     char sandbox[CASPARIAN_SANDBOX_WORDS_SIZE];
     casparian_outputs outputs;
@@ -144,9 +155,6 @@ mcp_status casparian_drive_fail(casparian_drive *self, const char *code, const c
 
 /* A sentence for `warnings` of the result; each once. */
 void casparian_drive_warn(casparian_drive *self, const char *format, ...) MCP_PRINTF(2, 3);
-
-/* Open the sink of a run, without tables. */
-mcp_status casparian_drive_open_sink(casparian_drive *self, mcp_error *err);
 
 /* Why the job should stop now, or a timeout. */
 bool casparian_drive_should_stop(void *data);

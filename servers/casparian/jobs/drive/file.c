@@ -19,6 +19,7 @@
 
 #include "fault/fault.h"
 #include "guard/paths.h"
+#include "jobs/drive/destination/destinations.h"
 #include "jobs/drive/input/hasher.h"
 #include "jobs/drive/input/inputs.h"
 #include "jobs/drive/journal.h"
@@ -245,7 +246,7 @@ static mcp_status replace_sink(casparian_drive *self, mcp_error *err)
     casparian_sink_abort(self->outputs.sink);
     self->outputs.sink = NULL;
     self->outputs.is_sink_used = false;
-    mcp_status st = casparian_drive_open_sink(self, err);
+    mcp_status st = casparian_destinations_open(self, err);
     return st == MCP_OK ? casparian_outputs_add_tables(&self->outputs, err) : st;
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "jobs/drive/destination/destinations.h"
 #include "jobs/drive/textify.h"
 
 void casparian_outputs_free(casparian_outputs *self)
@@ -28,9 +29,14 @@ static const casparian_effective *effective_of(const casparian_outputs *self, co
 static mcp_status add_tables(casparian_outputs *self, casparian_output *output, mcp_error *err)
 {
     unsigned flags = output->source == CASPARIAN_SCHEMA_INFERRED ? CASPARIAN_SINK_INFERRED : 0;
-    mcp_status st = casparian_sink_add(&output->sink, self->sink, output->schema, flags, err);
+    size_t place = 0;
+    mcp_status st = casparian_destination_place(&place, self->drive, output->name, false, err);
     if (st == MCP_OK)
-        st = casparian_sink_add(&output->quarantine, self->sink, output->schema,
+        st = casparian_sink_add(&output->sink, self->sink, place, output->schema, flags, err);
+    if (st == MCP_OK)
+        st = casparian_destination_place(&place, self->drive, output->name, true, err);
+    if (st == MCP_OK)
+        st = casparian_sink_add(&output->quarantine, self->sink, place, output->schema,
                                 flags | CASPARIAN_SINK_QUARANTINE, err);
     self->has_sink_failed = st != MCP_OK;
     return st;

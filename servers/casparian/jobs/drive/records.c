@@ -29,11 +29,15 @@ static mcp_status copy(casparian_record *out, casparian_drive *self, const caspa
         .table = mcp_arena_strdup(arena, from->table),
         .protocol_hash = mcp_arena_strdup(arena, from->protocol_hash),
         .target_key = mcp_arena_strdup(arena, from->target_key),
+        .sink_uri = mcp_arena_strdup(arena, from->sink->text),
+        .sink_mode = casparian_sink_mode_text(from->sink->mode),
+        .manifest_sha256 = mcp_arena_strdup(arena, from->manifest_sha256),
         .sha256 = from->sha256[0] ? mcp_arena_strdup(arena, from->sha256) : NULL,
         .rows = from->rows,
         .bytes = from->bytes,
     };
-    if (!out->format || !out->location || !out->table || !out->protocol_hash || !out->target_key)
+    if (!out->format || !out->location || !out->table || !out->protocol_hash || !out->target_key ||
+        !out->sink_uri || !out->manifest_sha256)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the outputs of a commit");
     return casparian_outputs_find(&out->output, &self->outputs, from->output, err);
 }
@@ -60,8 +64,7 @@ mcp_status casparian_records_copy(const casparian_record **out, size_t *count,
 /* ---- storing --------------------------------------------------------------------------------- */
 
 static mcp_status store_output(casparian_drive *self, db_session *session,
-                               const casparian_record *record, const char *manifest_sha256,
-                               int64_t now_ms, mcp_error *err)
+                               const casparian_record *record, int64_t now_ms, mcp_error *err)
 {
     const casparian_definition *schema = record->output->schema;
     mcp_buf canonical;
@@ -72,7 +75,7 @@ static mcp_status store_output(casparian_drive *self, db_session *session,
     const db_value values[] = {
         db_text(record->output->name),
         db_text(record->is_quarantine ? "quarantine" : "output"),
-        db_text(self->uri.text),
+        db_text(record->sink_uri),
         db_text(record->format),
         db_text(record->location),
         db_int(self->job.id),
@@ -85,7 +88,7 @@ static mcp_status store_output(casparian_drive *self, db_session *session,
         db_int(record->rows),
         db_int(record->bytes),
         db_text(record->sha256),
-        db_text(manifest_sha256),
+        db_text(record->manifest_sha256),
         db_int(now_ms),
     };
     if (st == MCP_OK)
@@ -134,8 +137,8 @@ static mcp_status store_materialization(casparian_drive *self, db_session *sessi
         db_text(self->plugin.version),
         db_text(self->plugin.artifact_hash),
         db_text(record->output->name),
-        db_text(self->uri.text),
-        db_text(casparian_sink_mode_text(self->uri.mode)),
+        db_text(record->sink_uri),
+        db_text(record->sink_mode),
         db_text(record->table),
         db_text(record->output->schema->hash),
         db_text(input->sha256),
@@ -189,13 +192,12 @@ static mcp_status store_results(db_session *session, int64_t job, const casparia
 
 mcp_status casparian_records_store(casparian_drive *self, db_session *session,
                                    const casparian_record *records, size_t count,
-                                   const char *manifest_sha256, const casparian_results *results,
-                                   mcp_error *err)
+                                   const casparian_results *results, mcp_error *err)
 {
     int64_t now_ms = 0;
     mcp_status st = db_now(session, &now_ms, err);
     for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        st = store_output(self, session, &records[i], manifest_sha256, now_ms, err);
+        st = store_output(self, session, &records[i], now_ms, err);
         if (st == MCP_OK && !records[i].is_quarantine)
             st = store_materializations(self, session, &records[i], now_ms, err);
     }

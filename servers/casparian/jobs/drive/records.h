@@ -15,8 +15,7 @@ mcp_status casparian_records_copy(const casparian_record **out, size_t *count,
  * and the result. */
 mcp_status casparian_records_store(casparian_drive *self, db_session *session,
                                    const casparian_record *records, size_t count,
-                                   const char *manifest_sha256, const casparian_results *results,
-                                   mcp_error *err);
+                                   const casparian_results *results, mcp_error *err);
 
 /* The commit has happened: the outputs count, with an event for each. */
 mcp_status casparian_records_confirm(db_session *session, int64_t job, mcp_error *err);

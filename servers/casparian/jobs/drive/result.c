@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jobs/drive/destination/destinations.h"
 #include "jobs/drive/journal.h"
 #include "jobs/drive/outputs.h"
 #include "mcp/clock.h"
@@ -67,9 +68,14 @@ static mcp_status write_failures(casparian_drive *self, mcp_json_writer *out, mc
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-static const char *uri_of(const casparian_drive *self)
+/* The sink of an output; the job's, where it has no route. */
+static const casparian_sink_uri *sink_of(const casparian_drive *self, const char *output)
 {
-    return self->uri.text ? self->uri.text : "";
+    casparian_destination *target = NULL;
+    if (self->destination_count > 0 &&
+        casparian_destination_find(&target, self, output, NULL) == MCP_OK)
+        return &target->uri;
+    return &self->uri;
 }
 
 /* What a run has written of an output. */
@@ -89,12 +95,13 @@ static void write_written(casparian_drive *self, const casparian_output *output,
     mcp_write_member_int(out, "rows_written", plain ? plain->rows : 0);
     mcp_write_member_int(out, "bytes_written",
                          (plain ? plain->bytes : 0) + (quarantine ? quarantine->bytes : 0));
-    mcp_write_member_string(out, "sink_uri", uri_of(self));
+    const casparian_sink_uri *uri = sink_of(self, output->name);
+    mcp_write_member_string(out, "sink_uri", uri->text ? uri->text : "");
     mcp_write_member_array(out, "locations");
     if (plain)
         mcp_write_string(out, plain->location);
     mcp_write_end(out);
-    if (plain && self->uri.kind == CASPARIAN_SINK_DUCKDB)
+    if (plain && uri->kind == CASPARIAN_SINK_DUCKDB)
         mcp_write_member_string(out, "table", plain->table);
     if (!quarantine)
         return;
@@ -155,8 +162,8 @@ static mcp_status write_result(casparian_results *self, casparian_drive *drive,
     return st;
 }
 
-static void write_output_list(casparian_results *self, const casparian_drive *drive,
-                              const casparian_record *records, size_t count)
+static void write_output_list(casparian_results *self, const casparian_record *records,
+                              size_t count)
 {
     mcp_json_writer *out = &self->outputs.out;
     mcp_write_array(out);
@@ -164,7 +171,7 @@ static void write_output_list(casparian_results *self, const casparian_drive *dr
         mcp_write_object(out);
         mcp_write_member_string(out, "name", records[i].output->name);
         mcp_write_member_string(out, "kind", records[i].is_quarantine ? "quarantine" : "output");
-        mcp_write_member_string(out, "sink_uri", uri_of(drive));
+        mcp_write_member_string(out, "sink_uri", records[i].sink_uri);
         mcp_write_member_int(out, "rows", records[i].rows);
         mcp_write_member_int(out, "bytes", records[i].bytes);
         mcp_write_end(out);
@@ -225,7 +232,7 @@ mcp_status casparian_results_make(casparian_results *out, casparian_drive *self,
     mcp_buf_init(&out->outputs.buf, CASPARIAN_COLUMN_MAX); /* an array, not an object */
     mcp_json_writer_init(&out->outputs.out, &out->outputs.buf);
     mcp_status st = write_result(out, self, records, count, err);
-    write_output_list(out, self, records, count);
+    write_output_list(out, records, count);
     write_metrics(out, self);
     casparian_progress_write(self, &out->progress.out);
     if (st == MCP_OK)

@@ -12,6 +12,7 @@ typedef struct casparian_record {
     casparian_output *output;
     bool is_quarantine;
     const char *format, *location, *table, *protocol_hash, *target_key;
+    const char *sink_uri, *sink_mode, *manifest_sha256;
     const char *sha256; /* NULL: of rows in a database */
     int64_t rows, bytes;
 } casparian_record;

@@ -125,10 +125,7 @@ static mcp_status take_queued(casparian_claim *out, size_t *count, casparian_sto
     mcp_status st = db_now(session, &now_ms, err);
     const db_value now = db_int(now_ms);
     if (st == MCP_OK)
-        st = casparian_query_int(&running, 0, session,
-                                 "SELECT count(*) FROM cf_api_jobs WHERE lease_owner IS NOT NULL "
-                                 "AND lease_until > $1",
-                                 &now, 1, err);
+        st = casparian_query_int(&running, 0, session, CASPARIAN_COUNT_RUNNING, &now, 1, err);
     if (st != MCP_OK || running >= casparian_max_concurrent(store))
         return st;
     st = take(out, count, session, JOBS_FREE, &holder, err);
@@ -186,6 +183,18 @@ mcp_status casparian_claim_take_expired(casparian_claim *out, bool *found, caspa
     if (st == MCP_OK)
         *found = count == 1;
     return st;
+}
+
+mcp_status casparian_claim_defer_intent(casparian_store *store, const casparian_claim *claim,
+                                        mcp_error *err)
+{
+    const db_value value = db_int(claim->job);
+    db_session *session = NULL;
+    mcp_status st = begin(&session, store, claim, err);
+    if (st == MCP_OK)
+        st = db_run(session, NULL, "UPDATE cf_commit_intents SET created_at = 0 WHERE job_id = $1",
+                    &value, 1, err);
+    return casparian_store_end(session, st, err);
 }
 
 mcp_status casparian_claim_beat(casparian_store *store, casparian_claim *claim, bool *is_cancelled,
@@ -443,7 +452,7 @@ void casparian_claim_audit(casparian_store *store, const casparian_claim *claim,
                                        .action = is_cancelled ? "cancelled" : "finished",
                                        .status = casparian_job_state_text(end->state),
                                        .error_code = end->error_code,
-                                       .manifest_sha256 = end->manifest_sha256 });
+                                       .manifests = end->manifests });
 }
 
 mcp_status casparian_claim_finish(casparian_store *store, const casparian_claim *claim,

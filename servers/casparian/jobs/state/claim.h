@@ -25,6 +25,12 @@ int64_t casparian_lease_ms(const casparian_store *store);
 /* How many jobs may run at once in all processes. */
 int64_t casparian_max_concurrent(const casparian_store *store);
 
+/* How many do at the time $1. One whose commit could not be settled is none of them: where a folder
+ * of it is away, that takes as long, and the others need not wait. */
+#define CASPARIAN_COUNT_RUNNING                                                                    \
+    "SELECT count(*) FROM cf_api_jobs j WHERE lease_owner IS NOT NULL AND lease_until > $1 AND "   \
+    "NOT EXISTS (SELECT 1 FROM cf_commit_intents i WHERE i.job_id = j.job_id AND i.created_at = 0)"
+
 typedef struct casparian_claim {
     int64_t job;
     jobs_lease lease;
@@ -60,6 +66,10 @@ mcp_status casparian_claim_recover(casparian_recovered *out, casparian_store *st
 /* Whether a commit was under way. `pairs` is the intent's JSON text, in the arena; NULL: none. */
 mcp_status casparian_claim_intent(const char **pairs, casparian_store *store, mcp_arena *arena,
                                   const casparian_claim *claim, mcp_error *err);
+
+/* Note that it could not be settled now: until it is, the job counts as none that runs. */
+mcp_status casparian_claim_defer_intent(casparian_store *store, const casparian_claim *claim,
+                                        mcp_error *err);
 
 /* Hold the lease for its time again. `is_cancelled`: somebody has asked to cancel the job. */
 mcp_status casparian_claim_beat(casparian_store *store, casparian_claim *claim, bool *is_cancelled,
@@ -100,7 +110,7 @@ typedef struct casparian_end {
     const char *result, *outputs, *metrics; /* JSON texts */
     const char *progress;                   /* JSON text of the last progress */
     int64_t rows, bytes_written;
-    const char *manifest_sha256; /* for the audit */
+    const char *const *manifests; /* their hashes, for the audit, ended by NULL; NULL: none */
 } casparian_end;
 
 /* End the job, with its last event. */

@@ -23,10 +23,7 @@ static mcp_status peek(casparian_peek *out, casparian_store *store, db_session *
                                  "SELECT 1 FROM cf_api_jobs WHERE status = 'queued' LIMIT 1", NULL,
                                  0, err);
     if (st == MCP_OK)
-        st = casparian_query_int(&running, 0, session,
-                                 "SELECT count(*) FROM cf_api_jobs WHERE lease_owner IS NOT NULL "
-                                 "AND lease_until > $1",
-                                 &now, 1, err);
+        st = casparian_query_int(&running, 0, session, CASPARIAN_COUNT_RUNNING, &now, 1, err);
     if (st == MCP_OK)
         st = casparian_query_int(&expired, 0, session,
                                  "SELECT 1 FROM cf_api_jobs WHERE lease_owner IS NOT NULL AND "

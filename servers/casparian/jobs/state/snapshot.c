@@ -102,7 +102,7 @@ static void describe_schemas(mcp_buf *out, const casparian_run_request *request)
         mcp_buf_puts(out, "none, inferred");
 }
 
-static void describe_quarantine(mcp_buf *out, const casparian_quarantine *policy)
+static void describe_quarantine(mcp_buf *out, const casparian_quarantine *policy, const char *dir)
 {
     if (!policy->allow) {
         mcp_buf_puts(out, "not allowed");
@@ -111,6 +111,13 @@ static void describe_quarantine(mcp_buf *out, const casparian_quarantine *policy
     mcp_buf_printf(out, "at most %g %%", policy->max_pct);
     if (policy->has_count)
         mcp_buf_printf(out, " and %" PRId64 " rows", policy->max_count);
+    if (dir)
+        mcp_buf_printf(out, ", in %s", dir);
+}
+
+static const char *quarantine_dir_of(const casparian_run_request *request)
+{
+    return request->spec ? request->spec->quarantine_dir : NULL;
 }
 
 static mcp_status write_summary(const char **out, mcp_arena *arena,
@@ -130,7 +137,7 @@ static mcp_status write_summary(const char **out, mcp_arena *arena,
                    request->sink_uri);
     describe_schemas(&line, request);
     mcp_buf_puts(&line, "; quarantine: ");
-    describe_quarantine(&line, &request->quarantine);
+    describe_quarantine(&line, &request->quarantine, quarantine_dir_of(request));
     casparian_text_init(&text);
     mcp_write_member_string(&text.out, "description", line.data);
     mcp_write_member_int(&text.out, "file_count", (int64_t)request->file_count);
@@ -198,6 +205,7 @@ static mcp_status write_run(const char **out, mcp_arena *arena,
     mcp_write_member_string(&text.out, "sink_uri", request->sink_uri);
     mcp_write_name(&text.out, "quarantine");
     casparian_quarantine_write(&text.out, &request->quarantine);
+    casparian_write_text(&text.out, "quarantine_dir", quarantine_dir_of(request));
     mcp_write_member_string(&text.out, "files_sha256", files);
     mcp_write_member_int(&text.out, "file_count", (int64_t)request->file_count);
     mcp_write_member_int(&text.out, "total_bytes", total_bytes(request));

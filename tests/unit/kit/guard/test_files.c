@@ -1,6 +1,7 @@
 /*
  * test_files.c - reading, writing and removing beneath an open folder.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -132,6 +134,59 @@ static void folders_are_made_without_following_links(void **state)
     assert_false(guard_exists(world->folder.fd, "case/system/new"));
 }
 
+/* ---- the disk -------------------------------------------------------------------------------- */
+
+static ino_t synced[8]; /* what was waited for, in this order */
+static size_t synced_count;
+static int sync_failure; /* 0: none */
+
+int disk_fsync(int fd) __asm__("fsync") __attribute__((visibility("default"), used));
+
+int disk_fsync(int fd)
+{
+    struct stat about;
+
+    if (fstat(fd, &about) == 0 && synced_count < 8)
+        synced[synced_count++] = about.st_ino;
+    if (sync_failure == 0)
+        return (int)syscall(SYS_fsync, fd);
+    errno = sync_failure;
+    return -1;
+}
+
+static ino_t inode_of(const struct world *world, const char *name)
+{
+    struct stat about;
+
+    assert_int_equal(fstatat(world->folder.fd, name, &about, 0), 0);
+    return about.st_ino;
+}
+
+static void the_disk_has_the_name_of_each_durable_folder(void **state)
+{
+    struct world *world = *state;
+    int fd = -1;
+
+    synced_count = 0;
+    int root = open(world->folder.path, O_PATH | O_DIRECTORY | O_CLOEXEC); /* as guards have */
+    assert_int_equal(guard_make_durable_dir(&fd, root, "a/b", &world->err), MCP_OK);
+    close(fd);
+    close(root);
+    assert_int_equal(synced_count, 2);
+    assert_int_equal(synced[0], inode_of(world, "."));
+    assert_int_equal(synced[1], inode_of(world, "a"));
+    assert_int_equal(guard_make_durable_dir(NULL, world->folder.fd, "a/c", &world->err), MCP_OK);
+    assert_int_equal(synced_count, 3); /* the name of "c" alone is new */
+    assert_int_equal(synced[2], inode_of(world, "a"));
+    assert_int_equal(guard_make_durable_dir(NULL, world->folder.fd, "a/b", &world->err), MCP_OK);
+    assert_int_equal(synced_count, 3);
+    sync_failure = EIO;
+    assert_int_equal(guard_make_durable_dir(NULL, world->folder.fd, "d", &world->err), MCP_E_IO);
+    sync_failure = EINVAL; /* a file system that cannot tell */
+    assert_int_equal(guard_make_durable_dir(NULL, world->folder.fd, "e", &world->err), MCP_OK);
+    sync_failure = 0;
+}
+
 static void files_are_replaced_whole(void **state)
 {
     struct world *world = *state;
@@ -231,6 +286,7 @@ int main(void)
         EACH(existence_is_seen_without_links),
         EACH(whole_files_are_read_within_a_bound),
         EACH(folders_are_made_without_following_links),
+        EACH(the_disk_has_the_name_of_each_durable_folder),
         EACH(files_are_replaced_whole),
         EACH(links_are_replaced_not_written_through),
         EACH(names_of_one_component_are_checked),

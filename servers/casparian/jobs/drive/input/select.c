@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jobs/drive/destination/destinations.h"
 #include "jobs/drive/input/inputs.h"
 #include "sinks/identity.h"
 
@@ -219,41 +220,66 @@ typedef struct wanted {
     char key[CASPARIAN_HASH_SIZE];
 } wanted;
 
+/* An output without a route has no key: it is not done, and the run says why it cannot be. */
 static mcp_status target_key(wanted *out, const casparian_drive *self, mcp_error *err)
 {
+    casparian_destination *sink = NULL;
     char protocol[CASPARIAN_HASH_SIZE];
     char table[CASPARIAN_FILE_NAME_SIZE];
     const casparian_definition *schema = NULL;
+    out->key[0] = '\0';
+    if (casparian_destination_find(&sink, self, out->output, NULL) != MCP_OK)
+        return MCP_OK;
+    const casparian_sink_uri *uri = &sink->uri;
     for (size_t i = 0; i < self->outputs.schema_count; i++)
         if (strcmp(self->outputs.schemas[i].schema->output, out->output) == 0)
             schema = self->outputs.schemas[i].schema;
     mcp_status st = schema ? casparian_definition_protocol_hash(protocol, schema, err) : MCP_OK;
     const char *hash = schema ? protocol : NULL;
     if (st == MCP_OK)
-        st = casparian_output_table_name(table, self->uri.table ? self->uri.table : out->output,
-                                         hash, err);
+        st = casparian_output_table_name(table, uri->table ? uri->table : out->output, hash, err);
     const casparian_target target = { .output = out->output,
-                                      .uri = self->uri.text,
-                                      .mode = casparian_sink_mode_text(self->uri.mode),
+                                      .uri = uri->text,
+                                      .mode = casparian_sink_mode_text(uri->mode),
                                       .table = table,
                                       .protocol_hash = hash };
     return st == MCP_OK ? casparian_target_key(out->key, &target, err) : st;
 }
 
+/* The last run of this artifact into any of these sinks; 0: there was none. */
+static mcp_status find_last(int64_t *out, const casparian_drive *self, db_session *session,
+                            mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    *out = 0;
+    for (size_t i = 0; st == MCP_OK && i < self->destination_count; i++) {
+        const db_value values[] = { db_text(self->plugin.artifact_hash),
+                                    db_text(self->destinations[i].uri.text) };
+        int64_t job = 0;
+        st = casparian_query_int(&job, 0, session,
+                                 "SELECT max(job_id) FROM cf_output_materializations WHERE "
+                                 "parser_fingerprint = $1 AND sink_uri = $2",
+                                 values, 2, err);
+        *out = job > *out ? job : *out;
+    }
+    return st;
+}
+
 static mcp_status read_wanted(wanted **out, size_t *count, casparian_drive *self,
                               db_session *session, mcp_error *err)
 {
-    const db_value values[] = { db_text(self->plugin.artifact_hash), db_text(self->uri.text) };
+    int64_t last = 0;
     wanted *all = mcp_arena_array(self->arena, CASPARIAN_OUTPUTS_MAX, sizeof *all);
     db_rows *rows = NULL;
     if (!all)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the outputs");
-    mcp_status st = db_query(
-        &rows, session,
-        "SELECT DISTINCT output_name FROM cf_output_materializations WHERE job_id = "
-        "(SELECT max(job_id) FROM cf_output_materializations WHERE parser_fingerprint = "
-        "$1 AND sink_uri = $2)",
-        values, 2, err);
+    mcp_status st = find_last(&last, self, session, err);
+    const db_value value = db_int(last);
+    if (st == MCP_OK)
+        st = db_query(
+            &rows, session,
+            "SELECT DISTINCT output_name FROM cf_output_materializations WHERE job_id = $1", &value,
+            1, err);
     while (*count < CASPARIAN_OUTPUTS_MAX && casparian_next(rows, &st, err)) {
         wanted *output = &all[*count];
         output->output = casparian_row_text(rows, 0, self->arena, &st);

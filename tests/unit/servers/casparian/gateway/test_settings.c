@@ -62,6 +62,7 @@ static void a_file_sets_values_lists_and_tables(void **state)
                                "sensitive_columns = [\"*_name\"]\n"
                                "[quarantine]\n"
                                "max_quarantine_count = 0\n"
+                               "dir = \"bad\"\n"
                                "[plugins.fix_parser]\n"
                                "patterns = [\"*.fix\"]\n"
                                "isolation = \"exec\"\n"
@@ -85,6 +86,7 @@ static void a_file_sets_values_lists_and_tables(void **state)
     assert_string_equal(config->redaction.sensitive[0], "*_name");
     assert_true(config->work.quarantine.has_count);
     assert_int_equal(config->work.quarantine.max_quarantine_count, 0);
+    assert_string_equal(config->work.quarantine.dir, "bad");
     assert_int_equal(config->work.plugins.count, 1);
     const casparian_plugin_settings *plugin = &config->work.plugins.each[0];
     assert_string_equal(plugin->id, "fix_parser");
@@ -128,7 +130,6 @@ static void what_is_wrong_in_a_file_is_named(void **state)
         { "[mcp]\nprofile = \"root\"\n", "wants default, readonly or full" },
         { "[mcp]\nallowed_paths = []\n", "names no directory" },
         { "[quarantine]\nmax_quarantine_pct = 101\n", "wants a number from 0 to 100" },
-        { "[quarantine]\ndir = \"bad\"\n", "go next to their output" },
         { "[trust]\nallowed_signers = [\"lab\"]\n", "no key of 'lab'" },
         { "[trust]\nallowed_signers = [\"a\"]\n[trust.keys]\na = \"AA==\"\n", "is not 32 bytes" },
         { "[redaction]\nhmac_key_file = \"/nothing/there\"\n", "/nothing/there" },

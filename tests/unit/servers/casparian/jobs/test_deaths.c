@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "drive_rig.h"
+#include "sinks/verify.h"
 
 #ifdef CAUSEWAY_FAULT_POINTS
 static const char *own_path;
@@ -149,11 +150,130 @@ static void at_each_step_of_a_commit_a_death_leaves_all_or_nothing(void **state)
     assert_true(steps >= 2); /* between two renames, for one */
 }
 
+/* ---- several sinks --------------------------------------------------------------------------- */
+
+/* A run of the same files, whose two outputs go to two folders: trades into out2. */
+static int64_t queue_routed(drive_rig *rig, bool is_database)
+{
+    drive_init(rig);
+    drive_start(rig);
+    drive_write(rig, "in/a.csv", "1,10\n2,20\n");
+    drive_write(rig, "in/b.csv", "3,30\n");
+    const casparian_sink_uri sink = drive_sink(rig, "csv");
+    const char *scheme = is_database ? "duckdb" : "csv", *file = is_database ? "out2/x.db" : "out2";
+    const casparian_route routes[] = { { .topic = "notes", .uri = sink.text },
+                                       { .topic = "trades",
+                                         .uri = mcp_arena_printf(rig->base.arena, "%s://%s/%s",
+                                                                 scheme, rig->root, file) } };
+    const casparian_spec spec = { .routes = routes, .route_count = 2 };
+    return drive_queue(rig, &spec, &sink, 0);
+}
+
+/* What the manifests of a folder say is there: the outputs of one job, or nothing. */
+static bool has_output(drive_rig *rig, const char *folder, bool is_database)
+{
+    casparian_verified found = { .manifests = 0 };
+    int fd = open(drive_path(rig, folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    rig_expect(&rig->base, casparian_verify(&found, fd, NULL, NULL, NULL, &rig->base.err), MCP_OK);
+    close(fd);
+    if (found.manifests == 0 && is_database)
+        return false; /* the file may be there, and no manifest names it */
+    assert_int_equal(found.failures, 0);
+    assert_int_equal(found.outputs, found.manifests);
+    assert_true(found.manifests <= 1);
+    return found.manifests == 1;
+}
+
+static bool is_routed(drive_rig *rig, bool is_database)
+{
+    bool has_notes = has_output(rig, "out", false);
+    bool has_trades = has_output(rig, "out2", is_database);
+    int64_t known = rig_count(&rig->base, "SELECT count(*) FROM cf_outputs WHERE is_committed = 1");
+    if (has_notes != has_trades || known != 2 * has_notes)
+        fail_msg("notes: %d, trades: %d, and the state knows %d", has_notes, has_trades,
+                 (int)known);
+    return has_notes;
+}
+
+/* The job's process has died: the next runner recovers the job. */
+static mcp_status recover(drive_rig *rig)
+{
+    store_rig *base = &rig->base;
+    casparian_claim claim;
+    bool found = false;
+    rig_sql(base, "UPDATE cf_api_jobs SET lease_until = 1 WHERE lease_owner IS NOT NULL");
+    rig_expect(base, casparian_claim_take_expired(&claim, &found, base->store, "r2", &base->err),
+               MCP_OK);
+    assert_true(found);
+    return casparian_driver_recover(rig->driver, &claim, &base->err);
+}
+
+static void finish_routed(drive_rig *rig, int64_t id, bool is_database)
+{
+    if (!is_routed(rig, is_database)) {
+        assert_int_equal(rig_job(&rig->base, id).state, CASPARIAN_JOB_QUEUED);
+        drive_run_claimed(rig, MCP_OK);
+    }
+    casparian_job job = rig_job(&rig->base, id);
+    drive_expect_state(&job, CASPARIAN_JOB_COMPLETED);
+    assert_int_equal(drive_int(job.result, "/outputs/trades/rows_written"), 3);
+    assert_true(is_routed(rig, is_database));
+    assert_int_equal(rig_count(&rig->base, "SELECT count(DISTINCT manifest_sha256) FROM "
+                                           "cf_outputs"),
+                     2);
+    drive_close(rig);
+}
+
+static void a_death_leaves_all_or_nothing_in_several_folders(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        int steps = 0;
+        for (bool died = true; died; steps += died) {
+            char fault[24];
+            drive_rig rig;
+            int64_t id = queue_routed(&rig, i == 1);
+            snprintf(fault, sizeof fault, "commit:%d", steps + 1);
+            died = dies_at(&rig, fault);
+            if (died)
+                rig_expect(&rig.base, recover(&rig), MCP_OK);
+            finish_routed(&rig, id, i == 1);
+        }
+        assert_true(steps >= 10); /* two outputs, two manifests, four renames and more */
+    }
+}
+
+static void a_folder_that_is_away_keeps_one_job_alone_from_its_end(void **state)
+{
+    drive_rig rig;
+    (void)state;
+    int64_t id = queue_routed(&rig, false);
+    assert_true(dies_at(&rig, "renamed:1"));
+    const char *path = drive_path(&rig, "out2"), *away = drive_path(&rig, "away");
+    assert_int_equal(rename(path, away), 0);
+    rig_expect(&rig.base, recover(&rig), MCP_E_NOT_FOUND);
+    assert_non_null(strstr(rig.base.err.message, path));
+    assert_int_equal(rig_job(&rig.base, id).state, CASPARIAN_JOB_RUNNING);
+    assert_int_equal(rig_count(&rig.base, "SELECT count(*) FROM cf_outputs WHERE is_committed = 1"),
+                     0);
+    /* The others go on, of which one may run at once. */
+    drive_queue(&rig, NULL, NULL, 0);
+    casparian_job other = drive_run_claimed(&rig, MCP_OK);
+    drive_expect_state(&other, CASPARIAN_JOB_COMPLETED);
+    assert_int_equal(rename(away, path), 0);
+    rig_expect(&rig.base, recover(&rig), MCP_OK);
+    finish_routed(&rig, id, false);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_dies_leaves_all_or_nothing),
         cmocka_unit_test(at_each_step_of_a_commit_a_death_leaves_all_or_nothing),
+        cmocka_unit_test(a_death_leaves_all_or_nothing_in_several_folders),
+        cmocka_unit_test(a_folder_that_is_away_keeps_one_job_alone_from_its_end),
     };
     own_path = arguments[0];
     if (count == 4 && strcmp(arguments[1], "--die") == 0)

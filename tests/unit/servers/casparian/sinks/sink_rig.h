@@ -109,7 +109,7 @@ static inline casparian_sink_output *add_table(rig *rig, casparian_sink *sink,
 {
     casparian_sink_output *output = NULL;
 
-    MUST(rig, casparian_sink_add(&output, sink, definition, flags, &rig->err));
+    MUST(rig, casparian_sink_add(&output, sink, 0, definition, flags, &rig->err));
     return output;
 }
 

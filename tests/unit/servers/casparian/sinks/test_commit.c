@@ -329,7 +329,7 @@ static void two_outputs_do_not_share_a_table(void **state)
     casparian_sink_output *output = NULL;
 
     add_table(rig, sink, &rig->events, 0);
-    assert_int_equal(casparian_sink_add(&output, sink, &others, 0, &rig->err), MCP_E_EXISTS);
+    assert_int_equal(casparian_sink_add(&output, sink, 0, &others, 0, &rig->err), MCP_E_EXISTS);
     casparian_sink_abort(sink);
 }
 

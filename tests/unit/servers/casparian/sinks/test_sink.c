@@ -333,7 +333,8 @@ static void files_of_others_are_left_alone(void **state)
 
     scratch_write(&rig->folder, EVENTS ".parquet", "theirs", 6);
     casparian_sink *sink = open_sink(rig, ".");
-    assert_int_equal(casparian_sink_add(&output, sink, &rig->events, 0, &rig->err), MCP_E_EXISTS);
+    assert_int_equal(casparian_sink_add(&output, sink, 0, &rig->events, 0, &rig->err),
+                     MCP_E_EXISTS);
     assert_non_null(strstr(rig->err.message, EVENTS ".parquet"));
     casparian_sink_abort(sink);
     assert_string_equal(text_of(rig, EVENTS ".parquet"), "theirs");
@@ -428,12 +429,53 @@ static void a_job_has_200_outputs_at_most(void **state)
         casparian_definition *kept = mcp_arena_alloc(rig->arena, sizeof *kept);
         definition.output = mcp_arena_printf(rig->arena, "events_%d", i);
         *kept = definition;
-        assert_int_equal(casparian_sink_add(&output, sink, kept, 0, &rig->err),
+        assert_int_equal(casparian_sink_add(&output, sink, 0, kept, 0, &rig->err),
                          i < CASPARIAN_SINK_OUTPUTS_MAX ? MCP_OK : MCP_E_LIMIT);
     }
     assert_non_null(strstr(rig->err.message, "200"));
     casparian_sink_abort(sink);
     assert_int_equal(files_of(rig), 0);
+}
+
+static mcp_status add_place(size_t *out, rig *rig, casparian_sink *sink, const char *text)
+{
+    casparian_sink_uri uri;
+
+    MUST(rig, casparian_sink_uri_read(&uri, rig->arena, text, rig->folder.path, &rig->err));
+    return casparian_sink_add_place(out, sink, &uri, rig->folder.fd, &rig->err);
+}
+
+static void a_job_has_16_places_at_most(void **state)
+{
+    rig *rig = *state;
+    casparian_sink *sink = open_sink(rig, "csv://.");
+    size_t place = 99;
+
+    MUST(rig, add_place(&place, rig, sink, "csv://."));
+    assert_int_equal(place, 0); /* it has that one */
+    for (size_t i = 1; i <= CASPARIAN_SINK_PLACES_MAX; i++) {
+        const char *text = mcp_arena_printf(rig->arena, "duckdb://x.db?table=t%zu", i);
+        assert_int_equal(add_place(&place, rig, sink, text),
+                         i < CASPARIAN_SINK_PLACES_MAX ? MCP_OK : MCP_E_LIMIT);
+        if (i < CASPARIAN_SINK_PLACES_MAX)
+            assert_int_equal(place, i);
+    }
+    assert_non_null(strstr(rig->err.message, "16"));
+    casparian_sink_abort(sink);
+}
+
+static void two_databases_are_refused(void **state)
+{
+    rig *rig = *state;
+    casparian_sink *sink = open_sink(rig, "duckdb://x.db");
+    size_t place = 0;
+
+    MUST(rig, add_place(&place, rig, sink, "duckdb://x.db?table=mine"));
+    MUST(rig, add_place(&place, rig, sink, "csv://."));
+    assert_int_equal(add_place(&place, rig, sink, "duckdb://y.db"), MCP_E_PARAMS);
+    assert_non_null(strstr(rig->err.message, "/x.db"));
+    assert_non_null(strstr(rig->err.message, "/y.db"));
+    casparian_sink_abort(sink);
 }
 
 static void rows_on_disk_are_bounded(void **state)
@@ -482,6 +524,8 @@ int main(void)
         CASE(a_full_disk_ends_the_job),
         CASE(the_widest_schema_is_written),
         CASE(a_job_has_200_outputs_at_most),
+        CASE(a_job_has_16_places_at_most),
+        CASE(two_databases_are_refused),
         CASE(rows_on_disk_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
