@@ -197,8 +197,9 @@ void db_time_reach(const db_session *session, int64_t time_ms);
  */
 int64_t db_time_lapsed(const db_session *session, int64_t time_ms);
 
-/** The steps of the clock that were seen; none without `steady_time`. */
-db_clock_step db_clock_steps(db *self);
+/** The step of the clock that was seen after that with this number; 0: the first one. Of more than
+ *  16 the last 16 are known. There is none without `steady_time`. */
+db_clock_step db_clock_step_after(db *self, uint64_t number);
 
 /**
  * What the functions of one transaction share (db/group.h): a pointer for them, NULL at first, and

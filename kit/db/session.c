@@ -493,12 +493,9 @@ int64_t db_time_lapsed(const db_session *session, int64_t time_ms)
     return db_clock_lapsed(&session->db->clock, time_ms);
 }
 
-db_clock_step db_clock_steps(db *self)
+db_clock_step db_clock_step_after(db *self, uint64_t number)
 {
-    pthread_mutex_lock(&self->clock.lock);
-    db_clock_step step = self->clock.step;
-    pthread_mutex_unlock(&self->clock.lock);
-    return step;
+    return db_clock_next_step(&self->clock, number);
 }
 
 bool db_channel_is_good(const char *channel)

@@ -30,8 +30,8 @@ typedef struct db_options {
 
 /** A step of a clock: it was set, or this machine was suspended. */
 typedef struct db_clock_step {
-    uint64_t count; /* of steps since the database was opened */
-    int64_t by_ms;  /* the last one: forth, or less than 0: back */
+    uint64_t number; /* since the database was opened, from 1; 0: there is none */
+    int64_t by_ms;   /* forth, or less than 0: back */
 } db_clock_step;
 
 /** The mode of a session. */

@@ -290,7 +290,11 @@ test('events are followed from an id, on both ways, and over a broken connection
     assert.equal(tails[0].out.split('\n')[0], tails[1].out.split('\n')[0]);
 });
 
-test('a reader that has gone ends the command without a word', () => {
+test('a reader that has gone ends the command without a word, whether there are further events or not', () => {
+    for (const where of [here(), otto()]) {
+        const { error, stdout, stderr } = spawnSync('sh', ['-c', `"${program}" events tail | sleep 1`], { encoding: 'utf8', timeout: DEADLINE_MS, env: environment(where) });
+        assert.deepEqual([error, stdout, stderr], [undefined, '', '']);
+    }
     const done = spawnSync('sh', ['-c', `"${program}" events tail --after 0 | head -n 1; "${program}" work-items list --limit 1000 | head -n 1`],
         { encoding: 'utf8', timeout: DEADLINE_MS, env: environment(here()) });
     assert.equal(done.error, undefined);

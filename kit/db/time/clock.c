@@ -32,8 +32,8 @@ void db_clock_clear(struct db_clock *self)
 /* Under the lock. */
 static void count_step(struct db_clock *self, int64_t by_ms, int64_t read_ms)
 {
-    self->step.count++;
-    self->step.by_ms = by_ms;
+    db_clock_step *step = &self->steps[self->step_count % DB_CLOCK_STEPS];
+    *step = (db_clock_step){ .number = ++self->step_count, .by_ms = by_ms };
     if (by_ms <= 0)
         return;
     bool is_late = read_ms - self->forth_since >= LEASE_MS;
@@ -114,6 +114,18 @@ void db_clock_reach(struct db_clock *self, int64_t time_ms)
         self->is_ahead = false; /* the next reading finds out */
     }
     pthread_mutex_unlock(&self->lock);
+}
+
+db_clock_step db_clock_next_step(struct db_clock *self, uint64_t number)
+{
+    db_clock_step step = { .number = 0 };
+    pthread_mutex_lock(&self->lock);
+    if (self->step_count > DB_CLOCK_STEPS && number < self->step_count - DB_CLOCK_STEPS)
+        number = self->step_count - DB_CLOCK_STEPS;
+    if (number < self->step_count)
+        step = self->steps[number % DB_CLOCK_STEPS];
+    pthread_mutex_unlock(&self->lock);
+    return step;
 }
 
 int64_t db_clock_lapsed(struct db_clock *self, int64_t time_ms)

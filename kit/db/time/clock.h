@@ -9,6 +9,8 @@
 
 #include "db/types.h"
 
+enum { DB_CLOCK_STEPS = 16 };
+
 /* Any thread. The lock guards the rest. */
 struct db_clock {
     pthread_mutex_t lock;
@@ -19,7 +21,8 @@ struct db_clock {
     bool is_ahead;                 /* of the clock, which was set back: half as fast since */
     int64_t ahead_ms, ahead_since; /* the time then, and when on the monotonic clock */
     int64_t forth_ms, forth_since; /* steps forth of late, and the last one's monotonic time */
-    db_clock_step step;
+    uint64_t step_count;
+    db_clock_step steps[DB_CLOCK_STEPS]; /* the last ones, by number */
 };
 
 /* It is not steady: set that before it is read. */
@@ -32,6 +35,9 @@ int64_t db_clock_time(struct db_clock *self, int64_t shown_ms, int64_t sent_ms);
 
 /* Not before this time from now on. */
 void db_clock_reach(struct db_clock *self, int64_t time_ms);
+
+/* As db_clock_step_after. */
+db_clock_step db_clock_next_step(struct db_clock *self, uint64_t number);
 
 /* Leases that ended before this time have ended. */
 int64_t db_clock_lapsed(struct db_clock *self, int64_t time_ms);

@@ -4,6 +4,8 @@
  * Of a plane elsewhere they are read from its stream, which is opened again behind the last event
  * when it breaks; of a database, from its outbox several times a second.
  */
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +34,29 @@ typedef struct tailing {
     int64_t after;       /* sequence number of the last event of a database */
     int64_t heard_ms;    /* monotonic */
     bool is_connected;
+    bool is_unread; /* nobody reads standard output any more */
 } tailing;
 
 static bool is_over(const tailing *self)
 {
     return self->limit > 0 && self->seen >= self->limit;
+}
+
+/* Whether who reads has gone, as `| head` does. A write would tell, but the next event may be long
+ * in coming. What the write would do is done: the signal ends the command, unless it is ignored. */
+static bool is_unread(tailing *self)
+{
+    struct pollfd out = { .fd = fileno(cli_out(self->link->line)) };
+    if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0) {
+        raise(SIGPIPE);
+        self->is_unread = true;
+    }
+    return self->is_unread;
+}
+
+static mcp_status refuse_unread(mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_IO, "standard output cannot be written");
 }
 
 /* ---- one event ------------------------------------------------------------------------------- */
@@ -70,7 +90,7 @@ static mcp_status show(tailing *self, const char *id, const char *text, mcp_erro
         st = print_event(link, id, event, err);
     fflush(cli_out(link->line));
     if (st == MCP_OK && ferror(cli_out(link->line)))
-        st = mcp_error_set(err, MCP_E_IO, "standard output cannot be written");
+        st = refuse_unread(err);
     mcp_arena_free(link->arena);
     link->arena = kept;
     self->seen++;
@@ -153,6 +173,8 @@ static mcp_status tail_here(tailing *self, mcp_error *err)
         self->after = cli_int(self->link->line, "after", 0);
     while (st == MCP_OK && !is_over(self)) {
         st = look(self, err);
+        if (st == MCP_OK && is_unread(self))
+            st = refuse_unread(err);
         if (st == MCP_OK && !is_over(self) && !portarium_pause(LOOK_MS))
             st = mcp_error_set(err, MCP_E_STOPPED, "stopped");
     }
@@ -186,8 +208,9 @@ static mcp_status on_bytes(void *data, const fetch_result *so_far, const char *b
 
 static bool should_stop(void *data)
 {
-    const tailing *self = data;
-    return serve_signals() > 0 || mcp_clock_mono_ms() - self->heard_ms > SILENCE_MS;
+    tailing *self = data;
+    return serve_signals() > 0 || is_unread(self) ||
+           mcp_clock_mono_ms() - self->heard_ms > SILENCE_MS;
 }
 
 static mcp_status connect_once(tailing *self, int *http, mcp_error *err)
@@ -207,7 +230,8 @@ static mcp_status connect_once(tailing *self, int *http, mcp_error *err)
 /* Whether another try makes sense. A plane that was never reached is a mistake of the line. */
 static bool is_lost(const tailing *self, mcp_status st, int http, bool was_connected)
 {
-    if (serve_signals() > 0 || is_over(self) || ferror(cli_out(self->link->line)))
+    if (serve_signals() > 0 || is_over(self) || self->is_unread ||
+        ferror(cli_out(self->link->line)))
         return false;
     if (!was_connected)
         return false;
@@ -220,6 +244,8 @@ static mcp_status refuse(const tailing *self, mcp_status st, int http, mcp_error
         return mcp_error_set(err, MCP_E_STOPPED, "stopped");
     if (is_over(self))
         return MCP_OK;
+    if (self->is_unread)
+        return refuse_unread(err);
     if (st != MCP_OK)
         return st;
     return mcp_error_set(err, MCP_E_IO, "%s answers with %d for its events", self->link->place,

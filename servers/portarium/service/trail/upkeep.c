@@ -224,8 +224,10 @@ static mcp_status note_in_some(portarium_upkeep *self, mcp_arena *arena, mcp_err
 
 static void begin_to_note(portarium_upkeep *self)
 {
-    db_clock_step step = db_clock_steps(self->database);
-    if (self->is_noting || step.count == self->step.count)
+    if (self->is_noting)
+        return;
+    db_clock_step step = db_clock_step_after(self->database, self->step.number);
+    if (step.number == 0)
         return;
     self->step = step;
     self->noted[0] = '\0';
