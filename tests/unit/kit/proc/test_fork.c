@@ -28,7 +28,7 @@ static void a_child_has_what_its_spec_names(void **state)
 {
     static const char *const env[] = { "A=1", NULL };
     int open_one = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
-    guest_server_end(); /* the next one could inherit it */
+    guest_server_end();                         /* the next one could inherit it */
     proc_fd extra = { .fd = open_one, .as = 7 };
     proc_spec descriptors = GUEST("descriptors");
     proc_spec environment = GUEST("environment");
