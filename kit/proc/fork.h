@@ -13,7 +13,8 @@
  *             return initialise() ? proc_fork_serve(run, data) : 1;
  *
  * A child has what the server had in its memory, so the server must know nothing that a child must
- * not know. All children of one server have the same layout of addresses. Linux only.
+ * not know. All children of one server have the same layout of addresses and the same canary of the
+ * stack. Linux only.
  */
 #ifndef PROC_FORK_H
 #define PROC_FORK_H

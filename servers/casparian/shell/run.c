@@ -113,8 +113,7 @@ static mcp_status read_route(casparian_sink_uri *out, casparian_app *app,
     return casparian_route_sink(out, app->arena, route, mcp_arena_strdup(app->arena, folder), err);
 }
 
-/* The entries of [[sinks]] go with the job, since its outputs may be more than the plugin declares.
- */
+/* All entries of [[sinks]] go with the job: its outputs may be more than the plugin declares. */
 static mcp_status copy_routes(order *self, casparian_app *app, mcp_error *err)
 {
     size_t count = app->config->sink_count;

@@ -22,7 +22,6 @@
 #include "sinks/duckdb.h"
 #include "sinks/intent.h"
 #include "sinks/lock.h"
-#include "sinks/settle.h"
 #include "sinks/sink_int.h"
 
 #define MANIFESTS_MAX ((size_t)1 << 30) /* bytes of all manifests of a folder, read */
@@ -516,19 +515,4 @@ void casparian_commit_free(casparian_commit *self)
     casparian_sink_free(self->sink);
     free(self->text);
     free(self);
-}
-
-/* ---- what processes have left ---------------------------------------------------------------- */
-
-mcp_status casparian_commit_settle(bool *is_committed, const char *text, size_t length,
-                                   mcp_error *err)
-{
-    return settle_intent(is_committed, text, length, err);
-}
-
-mcp_status casparian_commit_sweep(int dir_fd, int64_t now_ms,
-                                  bool (*is_live)(void *data, const char *name), void *data,
-                                  size_t *removed, mcp_error *err)
-{
-    return settle_sweep(dir_fd, now_ms, is_live, data, removed, err);
 }

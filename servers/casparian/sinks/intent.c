@@ -155,11 +155,15 @@ mcp_status intent_read(intent *out, mcp_arena *arena, const char *text, size_t l
 
 /* ---- doing ----------------------------------------------------------------------------------- */
 
-static bool is_there(int dir_fd, const char *name)
+mcp_status intent_look(bool *is_there, const sink_dir *dir, const char *name, mcp_error *err)
 {
     struct stat about;
 
-    return fstatat(dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+    *is_there = fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+    if (*is_there || errno == ENOENT)
+        return MCP_OK;
+    return mcp_error_errno(err, errno, "'%.100s' in '%.150s' cannot be looked for", name,
+                           dir->path);
 }
 
 /* Wait until the disk has the folder's entries. */
@@ -174,17 +178,31 @@ static mcp_status sync_folder(const sink_dir *dir, mcp_error *err)
     return is_synced ? MCP_OK : mcp_error_errno(err, why, "the sink's folder '%.200s'", dir->path);
 }
 
+/* It may have its name already. */
+static mcp_status rename_pair(const intent_pair *pair, const sink_dir *dir, mcp_error *err)
+{
+    bool is_renamed = false;
+
+    if (renameat(dir->fd, pair->temporary, dir->fd, pair->final) == 0)
+        return MCP_OK;
+    int why = errno;
+    mcp_status st = why == ENOENT ? intent_look(&is_renamed, dir, pair->final, err) : MCP_OK;
+    if (st != MCP_OK || is_renamed)
+        return st;
+    return mcp_error_errno(err, why, "'%.100s' in '%.150s' cannot get its name", pair->final,
+                           dir->path);
+}
+
 static mcp_status rename_in(const intent_folder *folder, const sink_dir *dir, mcp_error *err)
 {
-    for (size_t i = 0; i < folder->pair_count; i++) {
-        const intent_pair *pair = &folder->pairs[i];
-        if (renameat(dir->fd, pair->temporary, dir->fd, pair->final) != 0 &&
-            !(errno == ENOENT && is_there(dir->fd, pair->final)))
-            return mcp_error_errno(err, errno, "'%.100s' in '%.150s' cannot get its name",
-                                   pair->final, dir->path);
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < folder->pair_count && st == MCP_OK; i++) {
+        st = rename_pair(&folder->pairs[i], dir, err);
         FAULT_POINT("commit");
     }
-    mcp_status st = sync_folder(dir, err);
+    if (st == MCP_OK)
+        st = sync_folder(dir, err);
     FAULT_POINT("commit");
     return st;
 }
@@ -234,9 +252,11 @@ static mcp_status remove_in(const intent_folder *folder, const sink_dir *dir, mc
     mcp_status st = MCP_OK;
 
     for (size_t i = 0; i < folder->pair_count && st == MCP_OK; i++) {
-        bool is_renamed = !is_there(dir->fd, folder->pairs[i].temporary);
-        st = remove_name(dir, is_renamed ? folder->pairs[i].final : folder->pairs[i].temporary,
-                         err);
+        const intent_pair *pair = &folder->pairs[i];
+        bool is_temporary = false;
+        st = intent_look(&is_temporary, dir, pair->temporary, err);
+        if (st == MCP_OK)
+            st = remove_name(dir, is_temporary ? pair->temporary : pair->final, err);
     }
     return st == MCP_OK ? sync_folder(dir, err) : st;
 }

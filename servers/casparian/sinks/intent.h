@@ -50,6 +50,9 @@ mcp_status intent_read(intent *out, mcp_arena *arena, const char *text, size_t l
 
 /* The functions below have `dirs`, the folders of the intent, open. */
 
+/* Whether a file of that name is in the folder. MCP_E_IO: it cannot be told, which is no "no". */
+mcp_status intent_look(bool *is_there, const sink_dir *dir, const char *name, mcp_error *err);
+
 /* Give every file that has its temporary name the final one, folder by folder from the home on, and
  * wait after each until the disk has that. */
 mcp_status intent_rename(const intent *self, const sink_dir *dirs, mcp_error *err);

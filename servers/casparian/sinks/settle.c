@@ -9,8 +9,6 @@
  *
  * A commit of files that has happened and has lost one is undone: what is left is no job.
  */
-#include "sinks/settle.h"
-
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sinks/commit.h"
 #include "sinks/duckdb.h"
 #include "sinks/intent.h"
 #include "sinks/manifest.h"
@@ -29,43 +28,40 @@
 
 /* ---- a commit -------------------------------------------------------------------------------- */
 
-static bool is_there(int dir_fd, const char *name)
+/* What is there of the files of an intent.
+ *
+ * is_begun: a file of the home has got its final name. Where it still has the other, too, a job of
+ * another home has taken the name meanwhile. is_complete: each file has one of its names. */
+static mcp_status look_at_files(bool *is_begun, bool *is_complete, const intent *self,
+                                const sink_dir *dirs, mcp_error *err)
 {
-    struct stat about;
+    mcp_status st = MCP_OK;
 
-    return fstatat(dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* Whether a file of the home has got its final name. Where it still has the other, too, a job of
- * another home has taken the name meanwhile. */
-static bool is_begun(const intent *self, const sink_dir *dirs)
-{
-    const intent_folder *home = &self->folders[0];
-
-    for (size_t i = 0; i < home->pair_count; i++)
-        if (is_there(dirs[0].fd, home->pairs[i].final) &&
-            !is_there(dirs[0].fd, home->pairs[i].temporary))
-            return true;
-    return false;
-}
-
-/* Whether each file has one of its names. */
-static bool is_complete(const intent *self, const sink_dir *dirs)
-{
+    *is_begun = false;
+    *is_complete = true;
     for (size_t i = 0; i < self->folder_count; i++) {
         const intent_folder *folder = &self->folders[i];
-        for (size_t k = 0; k < folder->pair_count; k++)
-            if (!is_there(dirs[i].fd, folder->pairs[k].final) &&
-                !is_there(dirs[i].fd, folder->pairs[k].temporary))
-                return false;
+        for (size_t k = 0; k < folder->pair_count && st == MCP_OK; k++) {
+            bool is_temporary = false, is_final = false;
+            st = intent_look(&is_temporary, &dirs[i], folder->pairs[k].temporary, err);
+            if (st == MCP_OK)
+                st = intent_look(&is_final, &dirs[i], folder->pairs[k].final, err);
+            *is_begun |= i == 0 && is_final && !is_temporary;
+            *is_complete &= is_final || is_temporary;
+        }
     }
-    return true;
+    return st;
 }
 
 static mcp_status settle_files(bool *is_committed, const intent *self, const sink_dir *dirs,
                                mcp_error *err)
 {
-    *is_committed = is_begun(self, dirs) && is_complete(self, dirs);
+    bool is_begun = false, is_complete = false;
+    mcp_status st = look_at_files(&is_begun, &is_complete, self, dirs, err);
+
+    if (st != MCP_OK)
+        return st;
+    *is_committed = is_begun && is_complete;
     return *is_committed ? intent_rename(self, dirs, err) : intent_remove(self, dirs, err);
 }
 
@@ -76,12 +72,14 @@ static mcp_status settle_database(bool *is_committed, const intent *self, const 
 {
     const duckdb_file database = { dirs[0].fd, intent_database_name(self) };
     const intent_folder *home = &self->folders[0];
-    bool is_marked = false;
+    bool is_marked = false, has_manifest = false;
     mcp_status st = casparian_duckdb_is_marked(&is_marked, &database, self->marker, err);
 
+    if (st == MCP_OK)
+        st = intent_look(&has_manifest, &dirs[0], home->pairs[home->pair_count - 1].final, err);
     if (st != MCP_OK)
         return st;
-    *is_committed = is_marked || is_there(dirs[0].fd, home->pairs[home->pair_count - 1].final);
+    *is_committed = is_marked || has_manifest;
     if (!*is_committed)
         return intent_remove(self, dirs, err);
     st = intent_rename_rest(self, dirs, err);
@@ -122,8 +120,11 @@ static void close_folders(const sink_dir *dirs, size_t count)
  * before the intent was stored; without one, it is the place where a disk is mounted. */
 static mcp_status check_folder(const sink_dir *dir, mcp_error *err)
 {
-    if (dir->fd >= 0 && is_there(dir->fd, CASPARIAN_MANIFEST_DIR))
-        return MCP_OK;
+    bool is_there = false;
+    mcp_status st = dir->fd < 0 ? MCP_OK : intent_look(&is_there, dir, CASPARIAN_MANIFEST_DIR, err);
+
+    if (st != MCP_OK || is_there)
+        return st;
     return mcp_error_set(err, MCP_E_NOT_FOUND,
                          "the folder '%.200s' of a commit is not there, or not mounted; the commit "
                          "is completed or undone when it is back. If it is gone for good: mkdir -p "
@@ -151,7 +152,8 @@ static mcp_status open_folders(sink_dir *dirs, bool *is_gone, const intent *self
     return st;
 }
 
-mcp_status settle_intent(bool *is_committed, const char *text, size_t length, mcp_error *err)
+mcp_status casparian_commit_settle(bool *is_committed, const char *text, size_t length,
+                                   mcp_error *err)
 {
     sink_dir dirs[CASPARIAN_SINK_PLACES_MAX];
     intent self = { .folder_count = 0 };
@@ -228,8 +230,9 @@ static mcp_status sweep_folder(int fd, int64_t now_ms,
     return MCP_OK;
 }
 
-mcp_status settle_sweep(int dir_fd, int64_t now_ms, bool (*is_live)(void *data, const char *name),
-                        void *data, size_t *removed, mcp_error *err)
+mcp_status casparian_commit_sweep(int dir_fd, int64_t now_ms,
+                                  bool (*is_live)(void *data, const char *name), void *data,
+                                  size_t *removed, mcp_error *err)
 {
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t count = 0;

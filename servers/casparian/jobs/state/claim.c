@@ -188,12 +188,16 @@ mcp_status casparian_claim_take_expired(casparian_claim *out, bool *found, caspa
 mcp_status casparian_claim_defer_intent(casparian_store *store, const casparian_claim *claim,
                                         mcp_error *err)
 {
-    const db_value value = db_int(claim->job);
     db_session *session = NULL;
+    int64_t now_ms = 0;
     mcp_status st = begin(&session, store, claim, err);
     if (st == MCP_OK)
-        st = db_run(session, NULL, "UPDATE cf_commit_intents SET created_at = 0 WHERE job_id = $1",
-                    &value, 1, err);
+        st = db_now(session, &now_ms, err);
+    const db_value values[] = { db_int(claim->job), db_int(now_ms) };
+    if (st == MCP_OK)
+        st = db_run(session, NULL,
+                    "UPDATE cf_commit_intents SET deferred_at = $2 WHERE job_id = $1", values, 2,
+                    err);
     return casparian_store_end(session, st, err);
 }
 

@@ -29,7 +29,8 @@ int64_t casparian_max_concurrent(const casparian_store *store);
  * of it is away, that takes as long, and the others need not wait. */
 #define CASPARIAN_COUNT_RUNNING                                                                    \
     "SELECT count(*) FROM cf_api_jobs j WHERE lease_owner IS NOT NULL AND lease_until > $1 AND "   \
-    "NOT EXISTS (SELECT 1 FROM cf_commit_intents i WHERE i.job_id = j.job_id AND i.created_at = 0)"
+    "NOT EXISTS (SELECT 1 FROM cf_commit_intents i WHERE i.job_id = j.job_id AND "                 \
+    "i.deferred_at IS NOT NULL)"
 
 typedef struct casparian_claim {
     int64_t job;
@@ -67,7 +68,8 @@ mcp_status casparian_claim_recover(casparian_recovered *out, casparian_store *st
 mcp_status casparian_claim_intent(const char **pairs, casparian_store *store, mcp_arena *arena,
                                   const casparian_claim *claim, mcp_error *err);
 
-/* Note that it could not be settled now: until it is, the job counts as none that runs. */
+/* Note that it could not be settled now: until it is, the job counts as none that runs. A failure
+ * leaves it counted. */
 mcp_status casparian_claim_defer_intent(casparian_store *store, const casparian_claim *claim,
                                         mcp_error *err);
 

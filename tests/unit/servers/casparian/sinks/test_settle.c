@@ -8,6 +8,7 @@
 #include "sink_rig.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -18,6 +19,21 @@
 #define QUARANTINE "events_quarantine_73475cb40a568e8d"
 #define ROWS 500
 #define LOCKED_MS 15000 /* less than a commit waits */
+
+/* ---- a disk that cannot be read -------------------------------------------------------------- */
+
+static const char *unreadable; /* a name whose look-up fails; NULL: none */
+
+int __real_fstatat(int dir_fd, const char *name, struct stat *about, int flags);
+int __wrap_fstatat(int dir_fd, const char *name, struct stat *about, int flags);
+
+int __wrap_fstatat(int dir_fd, const char *name, struct stat *about, int flags)
+{
+    if (!unreadable || strcmp(name, unreadable) != 0)
+        return __real_fstatat(dir_fd, name, about, flags);
+    errno = EIO;
+    return -1;
+}
 
 /* ---- a job to two sinks ---------------------------------------------------------------------- */
 
@@ -324,6 +340,26 @@ static void files_without_one_of_them_are_no_job(void **state)
     expect(rig, false, false);
 }
 
+/* A file that cannot be looked for may be there: nothing is removed for it, and nothing decided. */
+static void what_cannot_be_read_is_not_undone(void **state)
+{
+    static const char *const names[] = { EVENTS ".parquet", "." QUARANTINE ".csv.tmp" };
+    rig *rig = *state;
+
+    empty_folder(rig);
+    assert_true(kill_at(rig, "a", "csv://b", 6)); /* after the first rename of the home */
+    for (size_t i = 0; i < 2; i++) {
+        bool is_committed = true;
+        unreadable = names[i];
+        assert_int_equal(settle(&is_committed, rig), MCP_E_IO);
+        unreadable = NULL;
+        assert_false(is_committed);
+        assert_non_null(strstr(rig->err.message, names[i]));
+    }
+    assert_true(settle_twice(rig));
+    expect(rig, true, false);
+}
+
 /* Another home's job of the same number has written to the folders, before the first recovers. */
 static void files_of_others_are_kept(void **state)
 {
@@ -415,6 +451,7 @@ int main(int argc, char **argv)
         CASE(a_killed_commit_to_a_folder_and_a_database_is_all_or_none),
         CASE(a_commit_waits_for_a_folder_that_is_away),
         CASE(files_without_one_of_them_are_no_job),
+        CASE(what_cannot_be_read_is_not_undone),
         CASE(files_of_others_are_kept),
         CASE(rows_of_a_database_are_not_undone),
         CASE(locks_are_taken_in_one_order),
