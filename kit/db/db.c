@@ -285,6 +285,7 @@ static void release(db_session *session)
     mcp_buf_reset(&session->notifications);
     db_session_forget(session);
     session->savepoints = 0;
+    db_session_before(session, NULL, NULL);
     session->failure = (mcp_error)MCP_ERROR_INIT;
     pthread_mutex_lock(&self->lock);
     forward(session);

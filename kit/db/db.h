@@ -180,6 +180,13 @@ mcp_status db_savepoint_rollback(db_session *session, const db_savepoint *point,
  */
 mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err);
 
+/**
+ * The same for a session that only reads. If the clock was read within the last 250 ms, the time is
+ * that and what has passed here since, without a statement: a step of the clock is seen so much
+ * later. Only with `steady_time`; else it is db_now.
+ */
+mcp_status db_now_recent(db_session *session, int64_t *ms, mcp_error *err);
+
 /** The clock as an SQL expression, for a statement that reads something else, too; NULL: db_now
  *  needs no statement. What it gives is not the time yet: see db_time. */
 const char *db_clock_sql(const db_session *session);
@@ -215,6 +222,19 @@ typedef struct db_shared {
 db_shared *db_session_shared(db_session *session);
 
 /**
+ * Called before each statement of a session, for a caller that keeps changes back to send several
+ * at once: it sends those that the statement may see. The statements that it sends itself do not
+ * call it. When it fails, the session fails with that status.
+ *
+ * @param sql of the statement that comes
+ */
+typedef mcp_status db_before(db_session *session, const char *sql, void *data, mcp_error *err);
+
+/** Call it from now on, until the session ends. Savepoints, the commit and notifications do not
+ *  call it. @param before NULL: nothing */
+void db_session_before(db_session *session, db_before *before, void *data);
+
+/**
  * Run a statement and drop its rows, if any.
  *
  * @param changed how many rows were inserted, updated or deleted; may be NULL
@@ -230,7 +250,8 @@ mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const 
  * Its failure is returned by a later call of the session, at the latest by the release of the
  * savepoint or by db_commit: where the cause must be told apart, use db_run.
  *
- * @param otherwise the failure if no row was inserted, updated or deleted; MCP_OK: that is none
+ * @param otherwise the failure if no row was inserted, updated or deleted, or (SELECT) found;
+ *                  MCP_OK: that is none
  */
 mcp_status db_defer(db_session *session, mcp_status otherwise, const char *sql,
                     const db_value *values, size_t count, mcp_error *err);

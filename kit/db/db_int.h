@@ -36,6 +36,8 @@ struct db_session {
     int savepoints;        /* open ones */
     uint64_t writes;       /* statements but SELECT, and notifications, since it was made */
     db_shared shared;      /* arena NULL: nobody has asked for it */
+    db_before *before;     /* NULL: none, or it is being called */
+    void *before_data;
 };
 
 struct db {

@@ -24,13 +24,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "db/db_int.h"
 #include "mcp/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/hash.h"
 
-enum { THREADS = 4, THREADS_MAX = 64, BATCH = 500, BATCH_SHARED = 60 };
+enum { THREADS_FEW = 2, THREADS_MANY = 4, THREADS_MAX = 64, BATCH = 500, BATCH_SHARED = 60 };
 enum { BATCH_MIN = 2, BATCH_MAX = 1000 }; /* one for each queue */
 enum { BATCH_MS = 20, QUEUE_MAX = 10000, RETRY_MS = 10000, PAUSE_MAX_MS = 50 };
 
@@ -90,13 +91,23 @@ static int or_default(int value, int otherwise, int max)
     return value < max ? value : max;
 }
 
+/* With more threads than processors there are more transactions, and fewer functions in each. */
+static int threads_of_processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (count < THREADS_FEW)
+        return THREADS_FEW;
+    return count < THREADS_MANY ? (int)count : THREADS_MANY;
+}
+
 static db_group_options filled(const db_group_options *options, const db *self)
 {
     db_group_options all = options ? *options : (db_group_options){ 0 };
     bool is_shared = db_is_shared(self);
     int spare = self->count > 1 ? (int)self->count - 1 : 1;
 
-    all.threads = is_shared ? or_default(all.threads, THREADS, THREADS_MAX) : 1;
+    all.threads = is_shared ? or_default(all.threads, threads_of_processors(), THREADS_MAX) : 1;
     if (all.threads > spare)
         all.threads = spare;
     all.batch_max = or_default(all.batch_max, is_shared ? BATCH_SHARED : BATCH, BATCH_MAX);

@@ -64,8 +64,8 @@ typedef void db_group_done(void *data, mcp_status status, const mcp_error *err);
  * have failed.
  */
 typedef struct db_group_options {
-    int threads; /* that write; SQLite: always 1. PostgreSQL: 0: 4, and one connection of the db is
-                    * always left for others */
+    int threads; /* that write; SQLite: always 1. PostgreSQL: 0: as many as there are processors, 2
+                  * to 4, and one connection of the db is always left for others */
     int batch_max; /* functions in a transaction, 2 to 1,000. 0: 500; PostgreSQL: 60, because its
                     * transactions get slow with more savepoints than that */
     int batch_ms;  /* no further function begins in a transaction after so long; 0: 20 */

@@ -61,10 +61,41 @@ static mcp_status check(db_session *session, const db_call *call, mcp_error *err
     return st;
 }
 
+void db_session_before(db_session *session, db_before *before, void *data)
+{
+    session->before = before;
+    session->before_data = data;
+}
+
+static mcp_status call_before(db_session *session, const char *sql, mcp_error *err)
+{
+    db_before *before = session->before;
+    mcp_error cause = MCP_ERROR_INIT;
+
+    session->before = NULL;
+    mcp_status st = before(session, sql, session->before_data, &cause);
+    session->before = before;
+    cause.status = st;
+    return st == MCP_OK ? MCP_OK : db_session_fail(session, &cause, err);
+}
+
+/* Whether the session can take a statement, and this one, now that what precedes it was sent. */
+static mcp_status prepare(db_session *session, const db_call *call, mcp_error *err)
+{
+    mcp_status st = check(session, call, err);
+
+    return st == MCP_OK && session->before ? call_before(session, call->sql, err) : st;
+}
+
+static bool is_query(const char *sql)
+{
+    return strncmp(sql, "SELECT", strlen("SELECT")) == 0;
+}
+
 /* Group commits undo what a function did only if it may have changed something. */
 static void count_write(db_session *session, const char *sql)
 {
-    session->writes += strncmp(sql, "SELECT", strlen("SELECT")) != 0;
+    session->writes += !is_query(sql);
 }
 
 mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const db_value *values,
@@ -73,7 +104,7 @@ mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const 
     db_call call = { sql, values, count };
     mcp_error cause = MCP_ERROR_INIT;
     int64_t rows = 0;
-    mcp_status st = check(session, &call, err);
+    mcp_status st = prepare(session, &call, err);
 
     if (st != MCP_OK)
         return st;
@@ -85,15 +116,31 @@ mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const 
     return MCP_OK;
 }
 
+/* Whether a query has a row. */
+static mcp_status look(db_session *session, int64_t *found, const db_call *call, mcp_error *err)
+{
+    const db_driver *driver = session->db->driver;
+    bool has_row = false;
+    mcp_status st = driver->query(session->link, call, err);
+
+    if (st == MCP_OK)
+        st = driver->next(session->link, &has_row, err);
+    driver->finish(session->link);
+    *found = has_row;
+    return st;
+}
+
 /* Where a driver has no deferred statements. */
 static mcp_status run_at_once(db_session *session, mcp_status otherwise, const db_call *call,
                               mcp_error *err)
 {
-    int64_t changed = 0;
-    mcp_status st = session->db->driver->run(session->link, &changed, call, err);
+    int64_t count = 0;
+    mcp_status st = is_query(call->sql)
+                        ? look(session, &count, call, err)
+                        : session->db->driver->run(session->link, &count, call, err);
 
-    return st == MCP_OK && changed == 0 && otherwise != MCP_OK
-               ? mcp_error_set(err, otherwise, "a deferred statement has changed no row")
+    return st == MCP_OK && count == 0 && otherwise != MCP_OK
+               ? mcp_error_set(err, otherwise, "a deferred statement has found no row")
                : st;
 }
 
@@ -103,7 +150,7 @@ mcp_status db_defer(db_session *session, mcp_status otherwise, const char *sql,
     db_call call = { sql, values, count };
     const db_driver *driver = session->db->driver;
     mcp_error cause = MCP_ERROR_INIT;
-    mcp_status st = check(session, &call, err);
+    mcp_status st = prepare(session, &call, err);
 
     if (st != MCP_OK)
         return st;
@@ -118,7 +165,7 @@ mcp_status db_query(db_rows **out, db_session *session, const char *sql, const d
 {
     db_call call = { sql, values, count };
     mcp_error cause = MCP_ERROR_INIT;
-    mcp_status st = check(session, &call, err);
+    mcp_status st = prepare(session, &call, err);
 
     if (st != MCP_OK)
         return st;
@@ -476,6 +523,13 @@ mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err)
         *ms = db_time(session, db_int_at(rows, 0), sent_ms);
     db_rows_free(rows);
     return st;
+}
+
+mcp_status db_now_recent(db_session *session, int64_t *ms, mcp_error *err)
+{
+    return db_clock_sql(session) && db_clock_recent(&session->db->clock, ms)
+               ? MCP_OK
+               : db_now(session, ms, err);
 }
 
 int64_t db_time(const db_session *session, int64_t shown_ms, int64_t sent_mono_ms)

@@ -141,7 +141,7 @@ static mcp_status read_owed(pg_link *self, mcp_status otherwise, mcp_error *err)
     mcp_status st = collect(self, &result, err);
 
     if (st == MCP_OK && otherwise != MCP_OK && strcmp(pg_lib.PQcmdTuples(result), "0") == 0)
-        st = mcp_error_set(err, otherwise, "a deferred statement has changed no row");
+        st = mcp_error_set(err, otherwise, "a deferred statement has found no row");
     pg_lib.PQclear(result);
     return st;
 }
@@ -556,6 +556,14 @@ static mcp_status send_commit(pg_link *self, PGresult **out, bool *is_sent, mcp_
     return st == MCP_OK ? collect_and_leave(self, out, err) : st;
 }
 
+/* A deferred statement that nothing has followed may have found no row. */
+static mcp_status commit_reading(pg_link *self, mcp_error *err)
+{
+    mcp_status st = self->has_terms ? settle(self, err) : MCP_OK;
+
+    return st == MCP_OK ? leave_reading(self, "COMMIT", err) : st;
+}
+
 /* The server answers the COMMIT of a failed transaction by "ROLLBACK", without an error. */
 static mcp_status commit(db_link *link, mcp_error *err)
 {
@@ -564,7 +572,7 @@ static mcp_status commit(db_link *link, mcp_error *err)
     bool is_sent = false;
 
     if (self->is_reading)
-        return leave_reading(self, "COMMIT", err);
+        return commit_reading(self, err);
     mcp_status st = send_commit(self, &result, &is_sent, err);
 
     if (st == MCP_OK && strcmp(pg_lib.PQcmdStatus(result), "COMMIT") != 0)

@@ -16,7 +16,7 @@
 #include "fault/fault.h"
 #include "mcp/clock.h"
 
-enum { STEP_MS = 10000, LEASE_MS = 60000, NEAR_MS = 1000 };
+enum { STEP_MS = 10000, LEASE_MS = 60000, NEAR_MS = 1000, RECENT_MS = 250 };
 
 void db_clock_init(struct db_clock *self)
 {
@@ -100,6 +100,19 @@ int64_t db_clock_time(struct db_clock *self, int64_t shown_ms, int64_t sent_ms)
     int64_t time_ms = self->time_ms;
     pthread_mutex_unlock(&self->lock);
     return time_ms;
+}
+
+/* What was shown is older than its answer, so this is not ahead of the clock. */
+bool db_clock_recent(struct db_clock *self, int64_t *time_ms)
+{
+    pthread_mutex_lock(&self->lock);
+    int64_t since_ms = mcp_clock_mono_ms() - self->read_ms;
+    bool is_recent = self->is_steady && self->read_ms != 0 && since_ms < RECENT_MS;
+    if (is_recent && !self->is_ahead && self->shown_ms + since_ms > self->time_ms)
+        self->time_ms = self->shown_ms + since_ms;
+    *time_ms = self->time_ms;
+    pthread_mutex_unlock(&self->lock);
+    return is_recent;
 }
 
 void db_clock_reach(struct db_clock *self, int64_t time_ms)

@@ -33,6 +33,9 @@ void db_clock_clear(struct db_clock *self);
 /* @param shown_ms what the clock has shown. @param sent_ms before that, on the monotonic clock */
 int64_t db_clock_time(struct db_clock *self, int64_t shown_ms, int64_t sent_ms);
 
+/* The time by the last reading and what has passed since; false: that was too long ago. */
+bool db_clock_recent(struct db_clock *self, int64_t *time_ms);
+
 /* Not before this time from now on. */
 void db_clock_reach(struct db_clock *self, int64_t time_ms);
 

@@ -7,6 +7,7 @@
 
 #include "engine/attempt.h"
 #include "engine/work.h"
+#include "store/journal.h"
 
 bool portarium_is_offered(const portarium_record *adapter)
 {
@@ -17,16 +18,6 @@ bool portarium_is_offered(const portarium_record *adapter)
 const char *portarium_offer_capability(const portarium_action *definition)
 {
     return definition->capability ? definition->capability : definition->operation;
-}
-
-static mcp_status add_link(portarium_tx *tx, const char *item, const char *kind, const char *ref,
-                           mcp_error *err)
-{
-    db_value values[] = { db_text(tx->workspace), db_text(kind), db_text(ref), db_text(item) };
-    return db_defer(tx->session, MCP_OK,
-                    "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
-                    "VALUES ($1, $2, $3, $4)",
-                    values, 4, err);
 }
 
 mcp_status portarium_offer_end(portarium_tx *tx, const char *item,
@@ -87,9 +78,9 @@ mcp_status portarium_offer(portarium_run *run, portarium_run_action *action, por
     if (st == MCP_OK)
         st = hide(run, action, tx, id, input, err);
     if (st == MCP_OK)
-        st = add_link(tx, id, "capability", capability, err);
+        st = portarium_link_add(tx, id, "capability", capability, err);
     if (st == MCP_OK)
-        st = add_link(tx, id, "action", action->record.id, err);
+        st = portarium_link_add(tx, id, "action", action->record.id, err);
     if (st == MCP_OK)
         st = portarium_object(tx, &hidden, err, "offer", id, NULL);
     return st == MCP_OK

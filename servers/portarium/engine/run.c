@@ -284,15 +284,12 @@ mcp_status portarium_run_become(portarium_run *run, portarium_tx *tx, portarium_
 mcp_status portarium_run_due(portarium_run *run, portarium_tx *tx, int64_t at_ms, mcp_error *err)
 {
     int64_t at = at_ms == 0 ? tx->now_ms : at_ms;
-    db_value values[] = { db_text(tx->workspace), db_text(run->record.id),
-                          at_ms == PORTARIUM_NEVER ? db_null() : db_int(at) };
     if (at_ms == 0)
         portarium_tx_wake_run(tx, run->record.id);
     else if (at_ms != PORTARIUM_NEVER)
         tx->after.changes_timers = true;
-    return db_defer(tx->session, MCP_OK,
-                    "UPDATE runs SET due_at = CAST($3 AS BIGINT) WHERE workspace = $1 AND id = $2",
-                    values, 3, err);
+    return portarium_record_due(tx, &portarium_runs, run->record.id,
+                                at_ms == PORTARIUM_NEVER ? db_null() : db_int(at), err);
 }
 
 bool portarium_action_is_unknown(const portarium_run_action *action)

@@ -28,12 +28,7 @@ static void write_link(mcp_json_writer *json, const char *name, const char *id)
 static mcp_status add_link(portarium_tx *tx, const char *item, const char *kind, const char *ref,
                            mcp_error *err)
 {
-    db_value values[] = { db_text(tx->workspace), db_text(kind), db_text(ref), db_text(item) };
-    return ref ? db_defer(tx->session, MCP_OK,
-                          "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
-                          "VALUES ($1, $2, $3, $4)",
-                          values, 4, err)
-               : MCP_OK;
+    return ref ? portarium_link_add(tx, item, kind, ref, err) : MCP_OK;
 }
 
 mcp_status portarium_work_item_create(const char **id, portarium_tx *tx, const char *title,

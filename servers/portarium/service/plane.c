@@ -52,6 +52,7 @@ typedef struct task {
     const portarium_request *request;
     portarium_reply *reply;
     char fingerprint[KEYS_HEX_SIZE];
+    bool tells_why; /* a token is refused: say why */
 } task;
 
 static void reset(portarium_reply *reply, mcp_arena *arena)
@@ -60,11 +61,16 @@ static void reset(portarium_reply *reply, mcp_arena *arena)
     portarium_fields_init(&reply->fields, arena);
 }
 
-/* A token that was revoked, or has expired, does nothing from then on, whatever a cache says. */
-static mcp_status check_token(portarium_tx *tx, const portarium_actor *actor, mcp_error *err)
+/* A token that was revoked, or has expired, does nothing from then on, whatever a cache says. Those
+ * that only read do not wait for the answer: nothing is read before it is there. */
+static mcp_status check_token(const task *self, portarium_tx *tx, mcp_error *err)
 {
     portarium_token token;
-    return actor->token_hash ? portarium_token_read(&token, tx, actor->token_hash, err) : MCP_OK;
+    const char *hash = self->request->actor->token_hash;
+    if (!hash)
+        return MCP_OK;
+    return tx->writes || self->tells_why ? portarium_token_read(&token, tx, hash, err)
+                                         : portarium_token_require(tx, hash, err);
 }
 
 static mcp_status replay(task *self, portarium_tx *tx, bool *found, mcp_error *err)
@@ -99,7 +105,7 @@ static mcp_status work(portarium_tx *tx, void *data, mcp_error *err)
     bool found = false;
     bool has_key = tx->writes && self->request->idempotency_key;
     reset(self->reply, tx->arena);
-    mcp_status st = check_token(tx, self->request->actor, err);
+    mcp_status st = check_token(self, tx, err);
     if (st == MCP_OK && has_key)
         st = replay(self, tx, &found, err);
     if (st != MCP_OK || found)
@@ -122,7 +128,7 @@ static mcp_status note_read(portarium_tx *tx, void *data, mcp_error *err)
                                     names_payload ? " " : "", names_payload ? payload : ""),
         .run_id = run && portarium_id_is_valid(run) ? run : NULL,
     };
-    mcp_status st = check_token(tx, self->request->actor, err);
+    mcp_status st = check_token(self, tx, err);
     if (st == MCP_OK && !entry.summary)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory for an entry of evidence");
     return st == MCP_OK ? portarium_evidence_add(tx, &entry, err) : st;
@@ -241,6 +247,14 @@ static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
                     : MCP_OK;
 }
 
+/* Where the token is refused, once more for the words. */
+static mcp_status view(task *self, const portarium_tx *as, mcp_error *err)
+{
+    mcp_status st = portarium_view(self->plane->committer, as, work, self, err);
+    self->tells_why = st == MCP_E_DENIED && self->reply->status < 400;
+    return self->tells_why ? portarium_view(self->plane->committer, as, work, self, err) : st;
+}
+
 void portarium_plane_run(portarium_plane *self, const portarium_operation *operation,
                          const portarium_request *request, mcp_arena *arena, portarium_reply *reply)
 {
@@ -261,7 +275,7 @@ void portarium_plane_run(portarium_plane *self, const portarium_operation *opera
         st = fingerprint_of(&what, &err);
     if (st == MCP_OK)
         st = writes ? portarium_commit(self->committer, &as, work, &what, &err)
-                    : portarium_view(self->committer, &as, work, &what, &err);
+                    : view(&what, &as, &err);
     if (st != MCP_OK)
         fail(&what, arena, st, &err);
     else if ((operation->flags & PORTARIUM_ETAG) && reply->text && reply->status < 300)

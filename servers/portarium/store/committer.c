@@ -7,6 +7,7 @@
 
 #include "db/group.h"
 #include "fault/fault.h"
+#include "store/tx/pending.h"
 
 struct portarium_committer {
     db *database;
@@ -67,8 +68,15 @@ static mcp_status run(db_session *session, void *data, mcp_error *err)
     self->tx.session = session;
     mcp_status st = portarium_tx_begin(&self->tx, err);
     if (st == MCP_OK)
+        st = portarium_pending_begin(&self->tx, err);
+    if (st == MCP_OK)
         st = self->work(&self->tx, self->data, err);
-    return st == MCP_OK ? portarium_tx_end(&self->tx, err) : st;
+    if (st == MCP_OK)
+        st = portarium_pending_end(&self->tx, err);
+    if (st == MCP_OK)
+        return portarium_tx_end(&self->tx, err);
+    portarium_pending_drop(&self->tx);
+    return st;
 }
 
 static command command_of(portarium_committer *self, const portarium_tx *as, portarium_work *work,

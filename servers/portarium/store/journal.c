@@ -9,8 +9,24 @@
 #include "evidence/entry.h"
 #include "keys/canonical.h"
 #include "model/identity.h"
+#include "store/tx/pending.h"
 
 enum { PAYLOADS = 4 };
+
+static const portarium_rows evidence_rows = {
+    "evidence",
+    "workspace, seq, id, occurred_at, category, run_id, plan_id, work_item_id, approval_id, hash, "
+    "json",
+    11
+};
+static const portarium_rows event_rows = {
+    "outbox", "workspace, seq, type, kind, aggregate, run_id, json, created_at", 8
+};
+static const portarium_rows link_rows = { "work_item_links", "workspace, kind, ref, work_item_id",
+                                          4 };
+static const portarium_rows payload_rows = {
+    "payloads", "workspace, id, run_id, sha256, media, class, bytes, created_at", 8
+};
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
@@ -104,17 +120,6 @@ static mcp_status write_text(mcp_buf *out, char hash[KEYS_HEX_SIZE], portarium_t
     return st;
 }
 
-/* The entry as a link of its work item, so that work items are found by it. */
-static mcp_status link_work_item(portarium_tx *tx, const char *item, const char *id, mcp_error *err)
-{
-    db_value values[] = { db_text(tx->workspace), db_text(id), db_text(item) };
-    return item ? db_defer(tx->session, MCP_OK,
-                           "INSERT INTO work_item_links (workspace, kind, ref, work_item_id) "
-                           "VALUES ($1, 'evidence', $2, $3)",
-                           values, 3, err)
-                : MCP_OK;
-}
-
 /* Store an entry, and make it the head. */
 static mcp_status append(portarium_tx *tx, const char *id, int64_t at,
                          const portarium_evidence *entry, const char *hash, const mcp_buf *text,
@@ -134,13 +139,9 @@ static mcp_status append(portarium_tx *tx, const char *id, int64_t at,
                           db_text(entry->approval_id),
                           db_text(hash),
                           db_text_n(text->data, text->length) };
-    mcp_status st = db_defer(tx->session, MCP_OK,
-                             "INSERT INTO evidence (workspace, seq, id, occurred_at, category, "
-                             "run_id, plan_id, work_item_id, approval_id, hash, json) "
-                             "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                             values, sizeof values / sizeof values[0], err);
-    if (st == MCP_OK)
-        st = link_work_item(tx, entry->work_item_id, id, err);
+    mcp_status st = portarium_pending_row(tx, &evidence_rows, values, err);
+    if (st == MCP_OK && entry->work_item_id)
+        st = portarium_link_add(tx, entry->work_item_id, "evidence", id, err);
     head->evidence_seq++;
     head->evidence_at = at;
     head->has_changed = true;
@@ -228,16 +229,23 @@ mcp_status portarium_event_add(portarium_tx *tx, const portarium_event *event, m
                           db_text_n(draft.buf.data, draft.buf.length),
                           db_int(tx->now_ms) };
     st = st == MCP_OK
-             ? db_defer(tx->session, MCP_OK,
-                        "INSERT INTO outbox (workspace, seq, type, kind, aggregate, run_id, json, "
-                        "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                        values, sizeof values / sizeof values[0], err)
+             ? portarium_pending_row(tx, &event_rows, values, err)
              : mcp_error_set(err, st, "an event cannot be written: %s", mcp_status_words(st));
     portarium_draft_clear(&draft);
     head->event_seq++;
     head->has_changed = true;
     tx->after.has_events = true;
     return st;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+mcp_status portarium_link_add(portarium_tx *tx, const char *item, const char *kind, const char *ref,
+                              mcp_error *err)
+{
+    const db_value values[] = { db_text(tx->workspace), db_text(kind), db_text(ref),
+                                db_text(item) };
+    return portarium_pending_row(tx, &link_rows, values, err);
 }
 
 /* ---- payloads -------------------------------------------------------------------------------- */
@@ -266,10 +274,7 @@ mcp_status portarium_payload_add(portarium_tx *tx, const char **id, const char *
                               db_text(class),
                               db_blob(buf.data, buf.length),
                               db_int(tx->now_ms) };
-        st = db_defer(tx->session, MCP_OK,
-                      "INSERT INTO payloads (workspace, id, run_id, sha256, media, class, bytes, "
-                      "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                      values, sizeof values / sizeof values[0], err);
+        st = portarium_pending_row(tx, &payload_rows, values, err);
     }
     mcp_buf_clear(&buf);
     if (st != MCP_OK)

@@ -44,6 +44,11 @@ typedef struct portarium_event {
 /** Append an event: a CloudEvents 1.0 document in the outbox. */
 mcp_status portarium_event_add(portarium_tx *tx, const portarium_event *event, mcp_error *err);
 
+/** Note that a work item has to do with something, so that it is found by that.
+ *  @param kind "run", "workflow", "approval", "agent", "evidence", "capability" or "action" */
+mcp_status portarium_link_add(portarium_tx *tx, const char *item, const char *kind, const char *ref,
+                              mcp_error *err);
+
 /** Of a payload's canonical form. */
 #define PORTARIUM_STORED_PAYLOAD_MAX (1 << 20)
 

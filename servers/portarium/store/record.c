@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/held.h"
+#include "store/tx/held.h"
+#include "store/tx/pending.h"
 
 enum { SQL_MAX = 1024, COLUMNS_MAX = 8, DRAFT_MAX = 4 << 20 };
 
@@ -209,13 +210,42 @@ mcp_status portarium_record_read(portarium_record *out, portarium_tx *tx, const 
     return st;
 }
 
+/* A change of a record that is to be written. */
+typedef struct change {
+    const portarium_collection *where;
+    const char *workspace;
+    portarium_record record; /* as it will be */
+    bool is_made;            /* it is not in the database */
+    int64_t stored_revision; /* its revision there; 0: its documents have not changed */
+    db_value due_at;
+    bool has_due;
+} change;
+
+static bool has_documents(const change *what)
+{
+    return what->is_made || what->stored_revision > 0;
+}
+
+/* A record that was changed and is not written yet; NULL: there is none. */
+static const portarium_record *changed_of(const portarium_tx *tx, const portarium_collection *where,
+                                          const char *id)
+{
+    const change *what = portarium_pending_find(tx, where->table, id);
+    return what && has_documents(what) ? &what->record : NULL;
+}
+
 mcp_status portarium_record_get(portarium_record *out, portarium_tx *tx,
                                 const portarium_collection *where, const char *id, mcp_error *err)
 {
     char sql[SQL_MAX];
     db_rows *rows = NULL;
     bool found = false;
+    const portarium_record *changed = changed_of(tx, where, id);
     db_value values[] = { db_text(tx->workspace), db_text(id) };
+    if (changed) {
+        *out = *changed;
+        return MCP_OK;
+    }
     snprintf(sql, sizeof sql,
              "SELECT id, revision, created_at, json, hidden FROM %s WHERE workspace = $1 AND "
              "id = $2",
@@ -248,101 +278,227 @@ mcp_status portarium_record_get_kept(portarium_record *out, portarium_tx *tx,
     return st;
 }
 
-/* @param is_made the id is a new one, which no record has: nobody waits for the answer */
-static mcp_status insert(portarium_record *out, portarium_tx *tx, const portarium_collection *where,
-                         const char *id, const mcp_json *json, const mcp_json *hidden, bool is_made,
-                         mcp_error *err)
-{
-    char sql[SQL_MAX], places[SQL_MAX / 4] = "";
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* A statement under construction: an INSERT or an UPDATE. */
+typedef struct statement {
+    char sql[SQL_MAX];
+    size_t length;
     db_value values[7 + COLUMNS_MAX];
+    size_t count;
+} statement;
+
+MCP_PRINTF(2, 3)
+static void print(statement *self, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    self->length += (size_t)vsnprintf(self->sql + self->length, SQL_MAX - self->length, format,
+                                      arguments);
+    va_end(arguments);
+}
+
+/* The columns that change with a record, and their values, each behind a separator. */
+static mcp_status add_columns(statement *self, portarium_tx *tx, const change *what,
+                              void (*add)(statement *self, const char *column, db_value value),
+                              mcp_error *err)
+{
     const char *texts[2];
-    size_t lengths[2], count = 6, at = 0, place = 0;
-    int64_t changed = 1;
-    mcp_status st = text_of(tx, &texts[0], &lengths[0], json, err);
-    portarium_held_drop(tx, where);
+    size_t lengths[2];
+    const portarium_collection *where = what->where;
+    mcp_status st = text_of(tx, &texts[0], &lengths[0], what->record.json, err);
     if (st == MCP_OK)
-        st = text_of(tx, &texts[1], &lengths[1], hidden, err);
+        st = text_of(tx, &texts[1], &lengths[1], what->record.hidden, err);
     if (st != MCP_OK)
         return st;
-    values[0] = db_text(tx->workspace);
-    values[1] = db_text(id);
-    values[2] = db_int(1);
-    values[3] = db_int(tx->now_ms);
-    values[4] = db_text_n(texts[0], lengths[0]);
-    values[5] = db_text_n(texts[1], lengths[1]);
-    at = (size_t)snprintf(sql, sizeof sql,
-                          "INSERT INTO %s (workspace, id, revision, created_at, json, hidden",
-                          where->table);
-    for (size_t i = 0; i < column_count(where); i++, count++) {
-        values[count] = column_value(&where->columns[i], json);
-        at += (size_t)snprintf(sql + at, sizeof sql - at, ", %s", where->columns[i].name);
-        place += (size_t)snprintf(places + place, sizeof places - place, ", $%zu", count + 1);
-    }
-    if (where->begins_due) {
-        values[count] = db_int(tx->now_ms + (tx->settings->has_engine ? OTHERS_AFTER_MS : 0));
-        at += (size_t)snprintf(sql + at, sizeof sql - at, ", due_at");
-        snprintf(places + place, sizeof places - place, ", $%zu", ++count);
-    }
-    snprintf(sql + at, sizeof sql - at,
-             ") VALUES ($1, $2, $3, $4, $5, $6%s) ON CONFLICT (workspace, id) DO NOTHING", places);
-    st = is_made ? db_defer(tx->session, MCP_E_EXISTS, sql, values, count, err)
-                 : db_run(tx->session, &changed, sql, values, count, err);
-    if (st == MCP_OK && changed == 0)
-        st = mcp_error_set(err, MCP_E_EXISTS, "%s %.128s exists already.", where->noun, id);
-    if (st == MCP_OK && out)
-        *out = (portarium_record){
-            .id = id, .revision = 1, .created_ms = tx->now_ms, .json = json, .hidden = hidden
-        };
+    add(self, "revision", db_int(what->record.revision));
+    add(self, "json", db_text_n(texts[0], lengths[0]));
+    add(self, "hidden", db_text_n(texts[1], lengths[1]));
+    for (size_t i = 0; i < column_count(where); i++)
+        add(self, where->columns[i].name, column_value(&where->columns[i], what->record.json));
+    return MCP_OK;
+}
+
+static void add_column(statement *self, const char *column, db_value value)
+{
+    self->values[self->count++] = value;
+    print(self, ", %s", column);
+}
+
+static void add_assignment(statement *self, const char *column, db_value value)
+{
+    self->values[self->count++] = value;
+    print(self, "%s%s = $%zu", self->count > 3 ? ", " : "", column, self->count);
+}
+
+/* INSERT a record, unless there is one with its id. */
+static mcp_status write_insert(statement *self, portarium_tx *tx, const change *what,
+                               mcp_error *err)
+{
+    *self = (statement){ .values = { db_text(what->workspace), db_text(what->record.id),
+                                     db_int(what->record.created_ms) },
+                         .count = 3 };
+    print(self, "INSERT INTO %s (workspace, id, created_at", what->where->table);
+    mcp_status st = add_columns(self, tx, what, add_column, err);
+    if (what->has_due)
+        add_column(self, "due_at", what->due_at);
+    print(self, ") VALUES (");
+    for (size_t i = 0; i < self->count; i++)
+        print(self, "%s$%zu", i > 0 ? ", " : "", i + 1);
+    print(self, ") ON CONFLICT (workspace, id) DO NOTHING");
     return st;
+}
+
+/* UPDATE what has changed, if the record is as it was read. */
+static mcp_status write_update(statement *self, portarium_tx *tx, const change *what,
+                               mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    *self = (statement){ .values = { db_text(what->workspace), db_text(what->record.id) },
+                         .count = 2 };
+    print(self, "UPDATE %s SET ", what->where->table);
+    if (has_documents(what))
+        st = add_columns(self, tx, what, add_assignment, err);
+    if (what->has_due)
+        add_assignment(self, "due_at", what->due_at);
+    print(self, " WHERE workspace = $1 AND id = $2");
+    if (has_documents(what)) {
+        self->values[self->count++] = db_int(what->stored_revision);
+        print(self, " AND revision = $%zu", self->count);
+    }
+    return st;
+}
+
+/* Nobody waits for the answer: a made id is new, and of a record that was read the workspace is
+ * locked. */
+static mcp_status write_change(portarium_tx *tx, void *data, mcp_error *err)
+{
+    const change *what = data;
+    statement out;
+    mcp_status otherwise = what->is_made               ? MCP_E_EXISTS
+                           : what->stored_revision > 0 ? MCP_E_BUSY
+                                                       : MCP_OK;
+    mcp_status st = what->is_made ? write_insert(&out, tx, what, err)
+                                  : write_update(&out, tx, what, err);
+    return st == MCP_OK ? db_defer(tx->session, otherwise, out.sql, out.values, out.count, err)
+                        : st;
+}
+
+/* ---- new records ----------------------------------------------------------------------------- */
+
+static change made_of(portarium_tx *tx, const portarium_collection *where, const char *id,
+                      const mcp_json *json, const mcp_json *hidden)
+{
+    return (change){
+        .where = where,
+        .workspace = tx->workspace,
+        .record = { .id = id,
+                    .revision = 1,
+                    .created_ms = tx->now_ms,
+                    .json = json,
+                    .hidden = hidden },
+        .is_made = true,
+        .due_at = db_int(tx->now_ms + (tx->settings->has_engine ? OTHERS_AFTER_MS : 0)),
+        .has_due = where->begins_due,
+    };
+}
+
+static mcp_status exists(const portarium_collection *where, const char *id, mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_EXISTS, "%s %.128s exists already.", where->noun, id);
 }
 
 mcp_status portarium_record_insert(portarium_record *out, portarium_tx *tx,
                                    const portarium_collection *where, const char *id,
                                    const mcp_json *json, const mcp_json *hidden, mcp_error *err)
 {
-    return insert(out, tx, where, id, json, hidden, false, err);
+    statement sql;
+    int64_t changed = 0;
+    const change what = made_of(tx, where, id, json, hidden);
+    portarium_held_drop(tx, where);
+    mcp_status st = write_insert(&sql, tx, &what, err);
+    if (st == MCP_OK)
+        st = db_run(tx->session, &changed, sql.sql, sql.values, sql.count, err);
+    if (st == MCP_OK && changed == 0)
+        st = exists(where, id, err);
+    if (st == MCP_OK && out)
+        *out = what.record;
+    return st;
 }
 
 mcp_status portarium_record_make(portarium_record *out, portarium_tx *tx,
                                  const portarium_collection *where, const char *id,
                                  const mcp_json *json, const mcp_json *hidden, mcp_error *err)
 {
-    return insert(out, tx, where, id, json, hidden, true, err);
+    change *what = mcp_arena_alloc(tx->arena, sizeof *what);
+    const char *own = mcp_arena_strdup(tx->arena, id);
+    portarium_held_drop(tx, where);
+    if (!what || !own)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a record");
+    if (portarium_pending_find(tx, where->table, id))
+        return exists(where, id, err);
+    *what = made_of(tx, where, own, json, hidden);
+    if (out)
+        *out = what->record;
+    return portarium_pending_add(tx, where->table, own, write_change, what, err);
 }
 
-/* Store a record's documents as they are now. Its workspace is locked since it was read, so nobody
- * waits for the answer. */
+/* ---- changes --------------------------------------------------------------------------------- */
+
+/* The change of a record that is not written yet, or a new one. @return NULL: no memory */
+static change *change_of(portarium_tx *tx, const portarium_collection *where, const char *id,
+                         bool *is_new)
+{
+    change *what = portarium_pending_find(tx, where->table, id);
+    *is_new = !what;
+    if (what)
+        return what;
+    what = mcp_arena_alloc(tx->arena, sizeof *what);
+    if (!what)
+        return NULL;
+    *what = (change){ .where = where, .workspace = tx->workspace };
+    what->record.id = mcp_arena_strdup(tx->arena, id);
+    return what->record.id ? what : NULL;
+}
+
+static mcp_status keep(portarium_tx *tx, change *what, bool is_new, mcp_error *err)
+{
+    return is_new ? portarium_pending_add(tx, what->where->table, what->record.id, write_change,
+                                          what, err)
+                  : MCP_OK;
+}
+
+/* Store a record's documents as they are now. */
 static mcp_status store(portarium_record *record, portarium_tx *tx,
                         const portarium_collection *where, mcp_error *err)
 {
-    char sql[SQL_MAX];
-    db_value values[5 + COLUMNS_MAX];
-    const char *texts[2];
-    size_t lengths[2], count = 5, at = 0;
-    mcp_status st = text_of(tx, &texts[0], &lengths[0], record->json, err);
+    bool is_new = false;
+    change *what = change_of(tx, where, record->id, &is_new);
     portarium_held_drop(tx, where);
-    if (st == MCP_OK)
-        st = text_of(tx, &texts[1], &lengths[1], record->hidden, err);
-    if (st != MCP_OK)
-        return st;
-    values[0] = db_text(tx->workspace);
-    values[1] = db_text(record->id);
-    values[2] = db_int(record->revision);
-    values[3] = db_text_n(texts[0], lengths[0]);
-    values[4] = db_text_n(texts[1], lengths[1]);
-    at = (size_t)snprintf(sql, sizeof sql,
-                          "UPDATE %s SET revision = revision + 1, json = $4, hidden = $5",
-                          where->table);
-    for (size_t i = 0; i < column_count(where); i++, count++) {
-        values[count] = column_value(&where->columns[i], record->json);
-        at += (size_t)snprintf(sql + at, sizeof sql - at, ", %s = $%zu", where->columns[i].name,
-                               count + 1);
-    }
-    snprintf(sql + at, sizeof sql - at, " WHERE workspace = $1 AND id = $2 AND revision = $3");
-    st = db_defer(tx->session, MCP_E_BUSY, sql, values, count, err);
-    if (st == MCP_OK)
-        record->revision++;
-    return st;
+    if (!what)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a change");
+    if (has_documents(what) && what->record.revision != record->revision)
+        return mcp_error_set(err, MCP_E_BUSY, "%s %.128s was changed since it was read.",
+                             where->noun, record->id);
+    if (!has_documents(what))
+        what->stored_revision = record->revision;
+    const char *id = what->record.id;
+    record->revision++;
+    what->record = *record;
+    what->record.id = id;
+    return keep(tx, what, is_new, err);
+}
+
+mcp_status portarium_record_due(portarium_tx *tx, const portarium_collection *where, const char *id,
+                                db_value at, mcp_error *err)
+{
+    bool is_new = false;
+    change *what = change_of(tx, where, id, &is_new);
+    if (!what)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a change");
+    what->has_due = true;
+    what->due_at = at;
+    return keep(tx, what, is_new, err);
 }
 
 mcp_status portarium_record_patch(portarium_record *record, portarium_tx *tx,

@@ -111,7 +111,8 @@ mcp_status portarium_record_make(portarium_record *out, portarium_tx *tx,
                                  const mcp_json *json, const mcp_json *hidden, mcp_error *err);
 
 /**
- * Change a record and update `record`. Sent as by portarium_record_make.
+ * Change a record and update `record`. It is written once, as it is in the end (tx/pending.h); a
+ * failure is returned by a later call or the commit.
  *
  * @param patch        a merge patch of the document; NULL: no change
  * @param hidden_patch members to replace in the hidden document, as portarium_assign; NULL: none
@@ -126,6 +127,11 @@ mcp_status portarium_record_patch(portarium_record *record, portarium_tx *tx,
 mcp_status portarium_record_replace(portarium_record *record, portarium_tx *tx,
                                     const portarium_collection *where, const mcp_json *json,
                                     mcp_error *err);
+
+/** Set when the engine is to look at a record of a collection with `begins_due`; NULL: no more. The
+ *  record need not have been read. Sent as by portarium_record_patch. */
+mcp_status portarium_record_due(portarium_tx *tx, const portarium_collection *where, const char *id,
+                                db_value at, mcp_error *err);
 
 /** Read the record of a row that has id, revision, created_at, json and hidden. */
 mcp_status portarium_record_read(portarium_record *out, portarium_tx *tx, const db_rows *rows,

@@ -8,7 +8,7 @@
 
 #include "mcp/hash.h"
 #include "mcp/random.h"
-#include "store/held.h"
+#include "store/tx/held.h"
 
 static const char prefix[] = "ptm_";
 enum { PREFIX = 4, SECRET_BYTES = 32, TOKENS_MAX = 200 };
@@ -166,6 +166,15 @@ mcp_status portarium_token_read(portarium_token *out, portarium_tx *tx, const ch
     if (out->expires_ms > 0 && out->expires_ms <= tx->now_ms)
         return mcp_error_set(err, MCP_E_DENIED, "The token has expired.");
     return MCP_OK;
+}
+
+mcp_status portarium_token_require(portarium_tx *tx, const char *hash, mcp_error *err)
+{
+    db_value values[] = { db_text(hash), db_int(tx->now_ms) };
+    return db_defer(tx->session, MCP_E_DENIED,
+                    "SELECT 1 FROM api_tokens WHERE hash = $1 AND revoked_at IS NULL AND "
+                    "(expires_at IS NULL OR expires_at > $2)",
+                    values, 2, err);
 }
 
 mcp_status portarium_token_revoke(portarium_tx *tx, const char *id, mcp_error *err)

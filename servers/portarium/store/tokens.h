@@ -39,6 +39,13 @@ bool portarium_token_hash(char out[65], const char *secret);
 mcp_status portarium_token_read(portarium_token *out, portarium_tx *tx, const char *hash,
                                 mcp_error *err);
 
+/**
+ * Require a token that portarium_token_read would return, without waiting for it (db_defer).
+ *
+ * @return MCP_OK; MCP_E_DENIED, perhaps by a later call or the commit: read it to learn why
+ */
+mcp_status portarium_token_require(portarium_tx *tx, const char *hash, mcp_error *err);
+
 /** Revoke a token by its id. @return MCP_OK, also when it was revoked before; MCP_E_NOT_FOUND */
 mcp_status portarium_token_revoke(portarium_tx *tx, const char *id, mcp_error *err);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/held.h"
+#include "store/tx/held.h"
 
 /* ---- the workspace --------------------------------------------------------------------------- */
 
@@ -86,6 +86,8 @@ static mcp_status read_clock(portarium_tx *tx, mcp_error *err)
 {
     const portarium_held *held = tx->held;
     tx->mono_ms = mcp_clock_mono_ms();
+    if (!tx->writes)
+        return db_now_recent(tx->session, &tx->now_ms, err);
     if (!held || held->clock_ms == 0)
         return db_now(tx->session, &tx->now_ms, err);
     int64_t since_ms = tx->mono_ms - held->read_mono_ms;
@@ -101,6 +103,7 @@ mcp_status portarium_tx_begin(portarium_tx *tx, mcp_error *err)
     portarium_holdings *holdings = NULL;
     mcp_status st = tx->writes ? portarium_holdings_of(&holdings, tx->session, err) : MCP_OK;
     tx->held = NULL;
+    tx->pending = NULL;
     tx->after = (portarium_after){ 0 };
     tx->payload.id = NULL;
     if (st == MCP_OK)

@@ -10,7 +10,8 @@
  * time.
  *
  * Several of them follow each other in one transaction of the database. They share what they know
- * of a workspace (held.h).
+ * of a workspace (tx/held.h). What one of them changes is written at its end, or before a statement
+ * that may see it (tx/pending.h).
  */
 #ifndef PORTARIUM_STORE_TX_H
 #define PORTARIUM_STORE_TX_H
@@ -60,7 +61,8 @@ typedef struct portarium_tx {
     const char *correlation_id;
     portarium_trace trace;
     bool writes;
-    int64_t now_ms;  /* of the database's clock, one value for the whole transaction */
+    int64_t now_ms;  /* of the database's clock, one value for the whole transaction; of one that
+                      * only reads, as db_now_recent */
     int64_t mono_ms; /* the process's clock at that time or before: a lease from then on ends here
                       * no later than in the database */
     char now[MCP_CLOCK_UTC_SIZE];
@@ -70,6 +72,7 @@ typedef struct portarium_tx {
         const char *id, *sha256;
     } payload;                   /* the last one that it has stored; NULL: none */
     struct portarium_held *held; /* NULL: the workspace is not locked */
+    struct portarium_pending *pending; /* tx/pending.h; NULL: writes are not kept back */
 } portarium_tx;
 
 /**

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mcp/hash.h"
-#include "store/held.h"
+#include "store/tx/held.h"
 
 enum { BUCKETS = 256, KEPT_MAX = 1000, ARENA_MAX = 8 << 20 };
 

@@ -38,19 +38,23 @@ mcp_status portarium_take_heartbeat(portarium_tx *tx, const portarium_request *r
                                     portarium_reply *reply, const char *kind, const char *id_member,
                                     const char *id, mcp_error *err)
 {
+    char at[MCP_CLOCK_UTC_SIZE];
     portarium_draft draft;
     portarium_pulses *pulses = tx->settings->pulses;
-    portarium_pulse pulse = { .at_ms = tx->now_ms };
+    portarium_pulse pulse = { .at_ms = 0 };
     portarium_heartbeat_read(&pulse.status, portarium_body_string(request, "status"));
     if (!pulses)
         return portarium_refuse(reply, tx, err, 403, "This server takes no heartbeats.");
-    mcp_status st = portarium_pulse_beat(pulses, tx->workspace, kind, id, &pulse, request->body,
-                                         err);
+    /* It is recorded, so a recent time (tx.c) will not do. */
+    mcp_status st = db_now(tx->session, &pulse.at_ms, err);
+    if (st == MCP_OK)
+        st = portarium_pulse_beat(pulses, tx->workspace, kind, id, &pulse, request->body, err);
     if (st != MCP_OK)
         return st;
+    portarium_time_write(at, pulse.at_ms);
     portarium_draft_object(&draft);
     mcp_write_member_string(&draft.json, id_member, id);
-    mcp_write_member_string(&draft.json, "lastHeartbeatAtIso", tx->now);
+    mcp_write_member_string(&draft.json, "lastHeartbeatAtIso", at);
     mcp_write_member_string(&draft.json, "status", portarium_heartbeat_text(pulse.status));
     mcp_write_member_int(&draft.json, "heartbeatIntervalSeconds", PORTARIUM_HEARTBEAT_INTERVAL_S);
     mcp_write_member_int(&draft.json, "expiresAfterSeconds", PORTARIUM_OFFLINE_MS / 1000);

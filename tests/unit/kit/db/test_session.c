@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -517,6 +518,67 @@ static void a_statement_that_takes_too_long_is_ended(void **state)
     db_close(quick);
 }
 
+/* Sends one statement before each that has the name of the table. */
+static mcp_status send_before(db_session *session, const char *sql, void *data, mcp_error *err)
+{
+    int *calls = data;
+
+    if (++*calls > 3)
+        return mcp_error_set(err, MCP_E_LIMIT, "no more");
+    return strstr(sql, "FROM t") ? db_defer(session, MCP_OK, "UPDATE t SET n = n + 1", NULL, 0, err)
+                                 : MCP_OK;
+}
+
+static void what_is_kept_back_is_sent_before_a_statement(void **state)
+{
+    engine *e = *state;
+    db_rows *rows = NULL;
+    bool has_row = false;
+    int calls = 0;
+    mcp_error why = MCP_ERROR_INIT;
+
+    engine_run(e->db, TABLE);
+    db_session *session = begin(e, DB_WRITE);
+    insert(session, "a", 1);
+    db_session_before(session, send_before, &calls);
+    OK(db_query(&rows, session, "SELECT n FROM t", NULL, 0, err));
+    OK(db_next(rows, &has_row, err));
+    assert_int_equal(db_int_at(rows, 0), 2);
+    db_rows_free(rows);
+    insert(session, "b", 5);
+    OK(db_defer(session, MCP_OK, "UPDATE t SET n = n * 2", NULL, 0, err));
+    assert_int_equal(calls, 3);
+    assert_int_equal(db_run(session, NULL, "DELETE FROM t", NULL, 0, &why), MCP_E_LIMIT);
+    assert_string_equal(why.message, "no more");
+    assert_int_equal(db_commit(session, &why), MCP_E_LIMIT);
+    session = begin(e, DB_WRITE); /* the next session has none */
+    insert(session, "c", 1);
+    OK(db_commit(session, err));
+    assert_int_equal(calls, 4);
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 1);
+}
+
+static void a_recent_time_is_that_of_the_clock(void **state)
+{
+    engine *e = *state;
+    int64_t now_ms = 0, recent_ms = 0, after_ms = 0;
+    db *steady = engine_connect(e, &(db_options){ .steady_time = true });
+    db_session *session = NULL;
+
+    OK(db_begin(&session, steady, DB_READ, err));
+    OK(db_now_recent(session, &recent_ms, err));
+    for (int i = 0; i < 100; i++) {
+        OK(db_now(session, &now_ms, err));
+        assert_true(now_ms >= recent_ms);
+        OK(db_now_recent(session, &recent_ms, err));
+        assert_true(recent_ms >= now_ms);
+        OK(db_now(session, &after_ms, err));
+        assert_in_range(recent_ms, now_ms, after_ms);
+    }
+    OK(db_commit(session, err));
+    db_close(steady);
+}
+
 static void notifications_are_checked(void **state)
 {
     static const char *const channels[] = { "", "Upper", "a b", "a\"b", "a;" };
@@ -563,6 +625,8 @@ int main(void)
         ENGINE_TESTS(a_large_blob_goes_and_comes),
         ENGINE_TESTS(statements_come_and_go),
         ENGINE_TESTS(a_statement_that_takes_too_long_is_ended),
+        ENGINE_TESTS(what_is_kept_back_is_sent_before_a_statement),
+        ENGINE_TESTS(a_recent_time_is_that_of_the_clock),
         ENGINE_TESTS(notifications_are_checked),
     };
 

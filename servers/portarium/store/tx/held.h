@@ -10,8 +10,8 @@
  * Nothing outlives the transaction. What a command changes itself is dropped here by the function
  * that stores the change (record.c, tokens.c).
  */
-#ifndef PORTARIUM_STORE_HELD_H
-#define PORTARIUM_STORE_HELD_H
+#ifndef PORTARIUM_STORE_TX_HELD_H
+#define PORTARIUM_STORE_TX_HELD_H
 
 #include "store/tx.h"
 

@@ -1,7 +1,7 @@
 /*
  * held.c - the list of locked workspaces, and what was read of each.
  */
-#include "store/held.h"
+#include "store/tx/held.h"
 
 #include <string.h>
 
