@@ -70,8 +70,8 @@ typedef struct portarium_tx {
     portarium_after after;
     struct {
         const char *id, *sha256;
-    } payload;                   /* the last one that it has stored; NULL: none */
-    struct portarium_held *held; /* NULL: the workspace is not locked */
+    } payload;                         /* the last one that it has stored; NULL: none */
+    struct portarium_held *held;       /* NULL: the workspace is not locked */
     struct portarium_pending *pending; /* tx/pending.h; NULL: writes are not kept back */
 } portarium_tx;
 
