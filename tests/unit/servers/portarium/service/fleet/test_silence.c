@@ -16,7 +16,7 @@
 
 enum { STALE_MS = 60000, OFFLINE_MS = 300000 };
 
-/* By how much one is heard of after the other. The clock of these tests stands still, and what only
+/* How much later the second one reports. The clock of these tests stands still, and what only
  * reads adds what has passed here (db_now_recent). */
 enum { LATER_MS = 30000 };
 
