@@ -268,6 +268,8 @@ mcp_status portarium_record_get_kept(portarium_record *out, portarium_tx *tx,
     portarium_tx reader = portarium_held_reader(tx);
     const portarium_record *kept = portarium_held_get(tx, where, id);
     mcp_status st = MCP_OK;
+    if (!kept)
+        kept = changed_of(tx, where, id); /* this command's alone, until it has ended */
     if (kept) {
         *out = *kept;
         return MCP_OK;

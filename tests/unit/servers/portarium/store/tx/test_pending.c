@@ -160,6 +160,23 @@ static void a_workspace_has_its_own_record_of_an_id(void **state)
     store_close(&rig);
 }
 
+/* Commands of one transaction share what they read, but not what one of them did not write. */
+static void a_change_that_was_not_written_is_not_kept(void **state)
+{
+    portarium_record record;
+    store_open(&rig, *state);
+    portarium_tx *tx = begin();
+    make(NULL, &portarium_work_items, "w", WORK_ITEM);
+    store_expect(&rig, portarium_record_get_kept(&record, tx, &portarium_work_items, "w", &rig.err),
+                 MCP_OK);
+    portarium_pending_drop(tx);
+    store_expect(&rig, portarium_tx_begin(tx, &rig.err), MCP_OK);
+    assert_int_equal(portarium_record_get_kept(&record, tx, &portarium_work_items, "w", &rig.err),
+                     MCP_E_NOT_FOUND);
+    store_commit(&rig);
+    store_close(&rig);
+}
+
 /* More rows than one statement takes. */
 static void rows_are_stored_in_their_order(void **state)
 {
@@ -223,6 +240,7 @@ int main(void)
         ENGINE_TESTS(a_new_record_is_written_as_it_is_in_the_end),
         ENGINE_TESTS(a_statement_sees_what_was_changed),
         ENGINE_TESTS(a_workspace_has_its_own_record_of_an_id),
+        ENGINE_TESTS(a_change_that_was_not_written_is_not_kept),
         ENGINE_TESTS(rows_are_stored_in_their_order),
         ENGINE_TESTS(what_failed_is_not_written),
     };
