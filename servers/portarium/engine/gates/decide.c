@@ -58,7 +58,8 @@ static mcp_status read_roles(deciding *self, mcp_error *err)
         if (actor->roles >> role & 1)
             add_role(self, portarium_role_name_text((portarium_role_name)role));
     }
-    mcp_status st = portarium_record_get(&user, self->tx, &portarium_users, actor->subject, err);
+    mcp_status st = portarium_record_get_kept(&user, self->tx, &portarium_users, actor->subject,
+                                              err);
     if (st == MCP_OK) {
         const mcp_json *roles = mcp_json_get(user.json, "roles");
         for (size_t i = 0; i < mcp_json_count(roles); i++)
@@ -67,23 +68,13 @@ static mcp_status read_roles(deciding *self, mcp_error *err)
     return st == MCP_E_NOT_FOUND ? MCP_OK : st;
 }
 
-static mcp_status read_approvers(deciding *self, mcp_error *err)
+/* Who has decided it since it was last asked for. */
+static void read_approvers(deciding *self)
 {
-    db_rows *rows = NULL;
-    db_value values[] = { db_text(self->tx->workspace), db_text(self->request->approval) };
-    mcp_status st = db_query(&rows, self->tx->session,
-                             "SELECT user_id FROM approval_decisions WHERE workspace = $1 AND "
-                             "approval_id = $2 ORDER BY decided_at LIMIT 64",
-                             values, 2, err);
-    while (portarium_next(rows, &st, err)) {
-        const char *user = mcp_arena_strdup(self->tx->arena, db_text_at(rows, 0, NULL));
-        if (!user)
-            st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a decision");
-        else
-            self->approvers[self->facts.approver_count++] = user;
-    }
-    db_rows_free(rows);
-    return st;
+    const mcp_json *decisions = mcp_json_get(self->out->approval.json, "decisions");
+    for (size_t i = 0; i < mcp_json_count(decisions) && i < APPROVERS; i++)
+        self->approvers[self->facts.approver_count++] = mcp_json_get_string(
+            mcp_json_item(decisions, i), "userId");
 }
 
 /* Human tasks of the run that somebody has completed. */
@@ -143,8 +134,7 @@ static mcp_status read_facts(deciding *self, mcp_error *err)
     mcp_status st = read_run(self, err);
     if (st == MCP_OK)
         st = read_roles(self, err);
-    if (st == MCP_OK)
-        st = read_approvers(self, err);
+    read_approvers(self);
     return st == MCP_OK ? portarium_policies_active(&self->policies, self->tx, err) : st;
 }
 
