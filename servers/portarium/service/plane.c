@@ -52,7 +52,7 @@ typedef struct task {
     const portarium_request *request;
     portarium_reply *reply;
     char fingerprint[KEYS_HEX_SIZE];
-    bool tells_why; /* a token is refused: say why */
+    bool tells_why; /* it was refused: read the token, and say if that is why */
 } task;
 
 static void reset(portarium_reply *reply, mcp_arena *arena)
@@ -247,11 +247,12 @@ static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
                     : MCP_OK;
 }
 
-/* Where the token is refused, once more for the words. */
+/* Where it is refused, once more with the token read first: the token may be the cause, and an
+ * operation that has refused without a query did not learn of it. */
 static mcp_status view(task *self, const portarium_tx *as, mcp_error *err)
 {
     mcp_status st = portarium_view(self->plane->committer, as, work, self, err);
-    self->tells_why = st == MCP_E_DENIED && self->reply->status < 400;
+    self->tells_why = self->request->actor->token_hash && st != MCP_OK && http_of(st) < 500;
     return self->tells_why ? portarium_view(self->plane->committer, as, work, self, err) : st;
 }
 

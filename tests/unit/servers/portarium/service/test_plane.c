@@ -1,5 +1,6 @@
 /*
- * test_plane.c - the way of an operation: keys under many threads, definitions, and the feed.
+ * test_plane.c - the way of an operation: keys under many threads, definitions, the feed, and
+ * tokens that were revoked.
  */
 #include <pthread.h>
 
@@ -8,6 +9,7 @@
 
 #include "../plane_rig.h"
 #include "store/definitions.h"
+#include "store/tokens.h"
 
 enum { THREADS = 20 };
 
@@ -223,12 +225,55 @@ static void a_plane_may_be_for_reading_only(void **state)
 #test " (" #name ")", test, engine_##name, engine_end, NULL                                \
     }
 
+static mcp_status make_revoked_token(portarium_tx *tx, void *data, mcp_error *err)
+{
+    const portarium_token token = { .id = "t-1", .subject = "ada", .roles = PORTARIUM_ROLE(ADMIN) };
+    mcp_status st = portarium_token_create(data, tx, &token, err);
+    return st == MCP_OK ? portarium_token_revoke(tx, "t-1", err) : st;
+}
+
+/* Whether what it asks for is there, is not, or is asked for wrongly. */
+static void a_revoked_token_learns_nothing(void **state)
+{
+    static const struct {
+        const char *operation, *arguments, *body;
+    } reads[] = {
+        { "listUsers", "{}", NULL },
+        { "listUsers", "{\"limit\":\"0\"}", NULL },
+        { "listUsers", "{\"cursor\":\"?\"}", NULL },
+        { "getUser", "{\"userId\":\"nobody\"}", NULL },
+        { "getWorkspace", "{}", NULL },
+        { "getStatus", "{}", NULL },
+        { "listWorkspaces", "{\"sort\":\"name:up\"}", NULL },
+        { "machineHeartbeat", "{\"machineId\":\"m-1\"}", "{\"status\":\"ok\"}" },
+    };
+    const engine *e = *state;
+    mcp_error err = MCP_ERROR_INIT;
+    char secret[PORTARIUM_TOKEN_SIZE], hash[65];
+    rig_open(&rig, e->url);
+    assert_int_equal(
+        portarium_plane_write(rig.plane, "ws-1", rig.arena, make_revoked_token, secret, &err),
+        MCP_OK);
+    assert_true(portarium_token_hash(hash, secret));
+    const portarium_actor revoked = {
+        .subject = "ada", .workspace = "ws-1", .roles = PORTARIUM_ROLE(ADMIN), .token_hash = hash
+    };
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+        rig_expect(&rig, &revoked, reads[i].operation, reads[i].arguments, reads[i].body, 403);
+        assert_string_equal(rig.reply.detail, "The token was revoked.");
+        assert_int_equal(rig.reply.fields.count, 0);
+        assert_null(rig.reply.text);
+    }
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(requests_with_one_key_have_one_effect),
         ENGINE_TESTS(definitions_are_read_by_many_threads),
         ENGINE_TESTS(each_event_comes_once_and_in_order),
+        ENGINE_TESTS(a_revoked_token_learns_nothing),
         ONLY(a_reader_hears_what_others_commit, sqlite),
         ONLY(a_reader_hears_what_others_commit, postgres),
         ONLY(a_plane_may_be_for_reading_only, sqlite),
