@@ -7,6 +7,7 @@ rows or 1 MiB; a column of strings, numbers within 64 bits and None needs no wor
 JSON encoder's own.
 """
 
+import _thread  # threading has work to do after each fork
 import binascii
 import collections.abc
 import datetime
@@ -17,7 +18,6 @@ import json
 import math
 import os
 import struct
-import threading
 
 END, ERROR, LOG = 0, 0xFFFFFFFF, 0xFFFFFFFE
 OUTPUT_START, OUTPUT_END, METRICS = 0xFFFFFFFD, 0xFFFFFFFC, 0xFFFFFFFB
@@ -321,7 +321,7 @@ class Frames:
     """Writes whole frames; threads of the plugin may log while rows are written."""
 
     def __init__(self, fd):
-        self.fd, self.lock = fd, threading.Lock()
+        self.fd, self.lock = fd, _thread.allocate_lock()
 
     def send(self, *parts):
         data = b"".join(parts)
