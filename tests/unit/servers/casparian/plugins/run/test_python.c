@@ -160,6 +160,49 @@ static void whole_columns_convert_alike(void **state)
               "demo: price=decimal:2.5 at=timestamp:2024-01-03T00:00:00 name=string:n2\n");
 }
 
+static void columns_of_one_type_have_nulls(void **state)
+{
+    rig_gives(
+        *state,
+        "FLAGS = [True, None, False, None, True, True, None, None, True]\n"
+        "NUMBERS = [None, 1.5, float('nan'), -0.0, float('inf'), 2.0, 1e300, None, 3.5]\n"
+        "TEXTS = ['a', '', None, 'bc', 'Gr\\u00f6\\u00dfe', '\\ud800', '\\U0001f600', 'd', None]\n"
+        "def parse(path):\n"
+        "    for i, row in enumerate(zip(FLAGS, NUMBERS, TEXTS)):\n"
+        "        yield {'i': -i, 'f': row[0], '\u00fc': row[1], 't': row[2], 'n': None}\n",
+        "[demo]\n"
+        "demo: i=int64:0 f=boolean:true \u00fc=null t=string:a n=null\n"
+        "demo: i=int64:-1 f=null \u00fc=float64:1.5 t=string: n=null\n"
+        "demo: i=int64:-2 f=boolean:false \u00fc=float64:nan t=null n=null\n"
+        "demo: i=int64:-3 f=null \u00fc=float64:-0 t=string:bc n=null\n"
+        "demo: i=int64:-4 f=boolean:true \u00fc=float64:inf t=string:Gr\u00f6\u00dfe n=null\n"
+        "demo: i=int64:-5 f=boolean:true \u00fc=float64:2 t=string:? n=null\n"
+        "demo: i=int64:-6 f=null \u00fc=float64:1e+300 t=string:\U0001f600 n=null\n"
+        "demo: i=int64:-7 f=null \u00fc=null t=string:d n=null\n"
+        "demo: i=int64:-8 f=boolean:true \u00fc=float64:3.5 t=null n=null\n");
+}
+
+/* Whether a column has one type may differ from one payload to the next. */
+static void rows_stay_in_order(void **state)
+{
+    enum { ROWS = 6000 };
+    rig *self = *state;
+    mcp_buf expected;
+    mcp_buf_init(&expected, 1 << 20);
+    mcp_buf_puts(&expected, "[demo]\n");
+    for (int i = 0; i < ROWS; i++)
+        mcp_buf_printf(&expected,
+                       i / 2000 % 2 && i % 100 == 0 ? "demo: i=int64:%d v=string:x%d\n"
+                                                    : "demo: i=int64:%d v=int64:%d\n",
+                       i, i);
+    rig_gives(self,
+              "def parse(path):\n"
+              "    for i in range(6000):\n"
+              "        yield {'i': i, 'v': f'x{i}' if i // 2000 % 2 and i % 100 == 0 else i}\n",
+              expected.data);
+    mcp_buf_clear(&expected);
+}
+
 /* numpy.datetime64 of nanoseconds: its item() is an int, and of microseconds a datetime. */
 static void times_of_nanoseconds_are_times(void **state)
 {
@@ -472,6 +515,8 @@ int main(void)
         WITH_RIG(rows_with_other_keys_lack_columns),
         WITH_RIG(every_cell_has_its_form),
         WITH_RIG(whole_columns_convert_alike),
+        WITH_RIG(columns_of_one_type_have_nulls),
+        WITH_RIG(rows_stay_in_order),
         WITH_RIG(times_of_nanoseconds_are_times),
         WITH_RIG(a_row_limit_ends_an_endless_iterator),
         WITH_RIG(many_rows_come_in_batches),
