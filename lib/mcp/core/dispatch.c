@@ -590,14 +590,12 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
     }
 }
 
-void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notification_peer)
+void mcp__dispatch_hang_up(const mcp__peer *notification_peer)
 {
     mcp_call *next;
 
-    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
-        next = TAILQ_NEXT(call, loop.open);
-        if (call->notification_peer != notification_peer)
-            continue;
+    for (mcp_call *call = LIST_FIRST(&notification_peer->calls); call; call = next) {
+        next = LIST_NEXT(call, loop.of_peer); /* the peer goes with the last of them */
         if (mcp__call_is_stateless(call))
             close_call(call);
         else if (call->plan.flags & MCP_STOP_ON_HANGUP)
