@@ -45,6 +45,8 @@ static void uncount(mcp_call *call)
     call->plan.active = NULL;
     if (call->subscription)
         mcp__subscribe_leave(call);
+    if (call->input.session)
+        mcp__input_responses_unsend(call);
 }
 
 /* Takes a call that is closed, and in no table. */
@@ -370,11 +372,8 @@ static bool is_sessionless(const mcp__session *session, const mcp__peer *peer)
 
 static void serve_response(mcp__session *session, mcp__peer *peer, mcp__element *response)
 {
-    mcp__task_table *tasks = session->context.tasks;
-    mcp_call *call = NULL;
+    mcp_call *call = mcp__input_responses_take(session, response);
 
-    if (!mcp__input_responses_take(&call, &session->calls, session, response) && tasks)
-        (void)mcp__input_responses_take(&call, &tasks->session.calls, session, response);
     peer->no_reply(peer);
     if (call)
         mcp__dispatch_resume(call);
@@ -590,14 +589,12 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
     }
 }
 
-void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notification_peer)
+void mcp__dispatch_hang_up(const mcp__peer *notification_peer)
 {
     mcp_call *next;
 
-    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
-        next = TAILQ_NEXT(call, loop.open);
-        if (call->notification_peer != notification_peer)
-            continue;
+    for (mcp_call *call = LIST_FIRST(&notification_peer->calls); call; call = next) {
+        next = LIST_NEXT(call, loop.of_peer); /* the peer goes with the last of them */
         if (mcp__call_is_stateless(call))
             close_call(call);
         else if (call->plan.flags & MCP_STOP_ON_HANGUP)

@@ -60,8 +60,8 @@ void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id,
 void mcp__dispatch_stop(mcp__session *session, mcp_stop why);
 
 /** The client of this peer has hung up, the session continues: its calls whose flags say so are
- *  asked to stop; from 2026-07-28 all of them are cancelled. */
-void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notification_peer);
+ *  asked to stop; from 2026-07-28 all of them are cancelled. The peer may be gone afterwards. */
+void mcp__dispatch_hang_up(const mcp__peer *notification_peer);
 
 /** Answer calls that have not begun with an error; nothing more is begun. */
 void mcp__dispatch_refuse_waiting(mcp__session *session);

@@ -9,6 +9,7 @@
 #define MCP_CORE_PEER_H
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #include "mcp/auth.h"
 #include "mcp/buf.h"
@@ -47,6 +48,9 @@ struct mcp__peer {
     mcp_status fault;
     /** Set before each `answer`: the scopes that the client's token lacks for it; NULL: none. */
     const char *scopes_needed;
+    /** Open calls whose notifications it takes, the newest first. The call table's; zeros are an
+     *  empty list. */
+    LIST_HEAD(, mcp_call) calls;
 };
 
 #endif

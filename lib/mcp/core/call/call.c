@@ -370,23 +370,24 @@ static size_t bucket_of(const mcp_json *id)
 mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
                                   const mcp__peer *peer)
 {
-    mcp_call *call = LIST_FIRST(&table->buckets[bucket_of(id)]);
+    mcp_call *call = peer ? LIST_FIRST(&peer->calls) : LIST_FIRST(&table->buckets[bucket_of(id)]);
 
-    while (call &&
-           ((peer && call->notification_peer != peer) || !mcp_json_equal(call->request.id, id)))
-        call = LIST_NEXT(call, loop.chain);
+    while (call && !mcp_json_equal(call->request.id, id))
+        call = peer ? LIST_NEXT(call, loop.of_peer) : LIST_NEXT(call, loop.chain);
     return call;
 }
 
 void mcp__call_table_add(mcp__call_table *table, mcp_call *call)
 {
     LIST_INSERT_HEAD(&table->buckets[bucket_of(call->request.id)], call, loop.chain);
+    LIST_INSERT_HEAD(&call->notification_peer->calls, call, loop.of_peer);
     TAILQ_INSERT_TAIL(&table->open, call, loop.open);
 }
 
 void mcp__call_table_remove(mcp__call_table *table, mcp_call *call)
 {
     LIST_REMOVE(call, loop.chain);
+    LIST_REMOVE(call, loop.of_peer);
     TAILQ_REMOVE(&table->open, call, loop.open);
 }
 

@@ -260,7 +260,8 @@ struct mcp_call {
         TAILQ_ENTRY(mcp_call) open;
         TAILQ_ENTRY(mcp_call) waiting; /* for a worker, or for the end of a task */
         LIST_ENTRY(mcp_call) stopped;
-        LIST_ENTRY(mcp_call) chain; /* in a bucket */
+        LIST_ENTRY(mcp_call) chain;   /* in a bucket */
+        LIST_ENTRY(mcp_call) of_peer; /* while it is open */
         int64_t stuck_ms; /* when its handler is given up; INT64_MAX: it is; 0: not in that list */
         int64_t deadline_ms; /* 0: none */
     } loop;
@@ -352,7 +353,8 @@ void mcp__call_table_init(mcp__call_table *table);
 mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
                                   const mcp__peer *peer);
 
-/** Add an open call; no other may have its id. */
+/** Add an open call, also to those of its notification peer, which neither changes nor goes before
+ *  the call is taken out; no other may have its id. */
 void mcp__call_table_add(mcp__call_table *table, mcp_call *call);
 
 /** Take a call out. Not a waiting one (mcp__call_table_unwait first). */

@@ -37,6 +37,7 @@ mcp_status mcp__session_init(mcp__session *session, const mcp__context *context,
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
     mcp__map_init(&session->subscribed, NULL);
     mcp__map_init(&session->elicitations, NULL);
+    mcp__map_init(&session->requested, NULL);
     if (context->hooks)
         context->hooks->session_begins(session);
     return MCP_OK;
@@ -48,6 +49,7 @@ void mcp__session_clear(mcp__session *session)
     if (session->context.hooks)
         session->context.hooks->session_ends(session);
     mcp__map_free_values(&session->elicitations);
+    mcp__map_clear(&session->requested);
     mcp_buf_clear(&session->spare);
     mcp_arena_free(session->client);
     mcp_arena_free(session->listener_arena);
@@ -166,11 +168,30 @@ static mcp_status write_request(mcp_buf *out, const mcp_call *call,
     return mcp_json_writer_status(&writer);
 }
 
+/* From here on a response is taken. The number in the request is the key. */
+static mcp_status register_request(mcp__session *session, mcp_call *call,
+                                   mcp__input_request *request)
+{
+    request->request_id = ++session->last_request_id;
+    mcp_status st = mcp__map_put(&session->requested, (const char *)&request->request_id,
+                                 sizeof request->request_id, call);
+    if (st != MCP_OK)
+        request->request_id = 0;
+    return st;
+}
+
+static void unregister_request(mcp__session *session, const mcp__input_request *request)
+{
+    (void)mcp__map_remove(&session->requested, (const char *)&request->request_id,
+                          sizeof request->request_id);
+}
+
 mcp_status mcp__input_responses_request(mcp_call *call, mcp__session *session, mcp__peer *peer)
 {
     mcp__input_request *request = call->input.requests;
     mcp_status st = MCP_OK;
 
+    mcp__input_responses_unsend(call);
     call->input.session = session;
     mcp__url_elicitation_keep(session, call);
     for (; request && st == MCP_OK; request = request->next) {
@@ -178,8 +199,9 @@ mcp_status mcp__input_responses_request(mcp_call *call, mcp__session *session, m
         if (request->is_answered)
             continue;
         mcp_buf_init(&message, call->context->options->limits.reply_max_bytes);
-        request->request_id = ++session->last_request_id;
-        st = write_request(&message, call, request);
+        st = register_request(session, call, request);
+        if (st == MCP_OK)
+            st = write_request(&message, call, request);
         if (st == MCP_OK)
             peer->notify(peer, &message);
         else
@@ -191,9 +213,14 @@ mcp_status mcp__input_responses_request(mcp_call *call, mcp__session *session, m
 
 void mcp__input_responses_unsend(mcp_call *call)
 {
-    call->input.session = NULL;
-    for (mcp__input_request *request = call->input.requests; request; request = request->next)
+    mcp__input_request *request = call->input.session ? call->input.requests : NULL;
+
+    for (; request; request = request->next) {
+        if (request->request_id != 0 && !request->is_answered)
+            unregister_request(call->input.session, request);
         request->request_id = 0;
+    }
+    call->input.session = NULL;
 }
 
 void mcp__input_responses_withdraw(mcp_call *call)
@@ -210,19 +237,6 @@ void mcp__input_responses_withdraw(mcp_call *call)
         mcp_write_member_int(&writer, "requestId", request->request_id);
         mcp__notification_send(call->notification_peer, &writer, &message);
     }
-}
-
-static mcp_call *find_call(const mcp__call_table *calls, const mcp__session *session, int64_t id,
-                           mcp__input_request **request)
-{
-    for (mcp_call *call = TAILQ_FIRST(&calls->open); call; call = TAILQ_NEXT(call, loop.open)) {
-        if (!mcp__call_waits_for(call, MCP__WAIT_INPUT) || call->input.session != session)
-            continue;
-        for (*request = call->input.requests; *request; *request = (*request)->next)
-            if ((*request)->request_id == id && !(*request)->is_answered)
-                return call;
-    }
-    return NULL;
 }
 
 /* The memory of the message is the call's from now on, within the bound that the call has. A
@@ -256,23 +270,25 @@ static bool end_round(mcp_call *call)
     return !request;
 }
 
-bool mcp__input_responses_take(mcp_call **ready, const mcp__call_table *calls,
-                               const mcp__session *session, mcp__element *response)
+mcp_call *mcp__input_responses_take(mcp__session *session, mcp__element *response)
 {
-    mcp__input_request *request = NULL;
     int64_t id = 0;
-    mcp_call *call = NULL;
+    mcp_call *call = mcp_json_int(mcp_json_get(response->value, "id"), &id)
+                         ? mcp__map_get(&session->requested, (const char *)&id, sizeof id)
+                         : NULL;
 
-    *ready = NULL;
-    if (mcp_json_int(mcp_json_get(response->value, "id"), &id))
-        call = find_call(calls, session, id, &request);
     if (!call)
-        return false;
+        return NULL;
+    mcp__input_request *request = call->input.requests;
+    while (request->request_id != id)
+        request = request->next;
+    unregister_request(session, request);
     request->is_answered = true;
     take_result(call, request->key, response);
-    if (end_round(call))
-        *ready = call;
-    return true;
+    if (!end_round(call))
+        return NULL;
+    call->input.session = NULL; /* nothing is open, and a worker may have the requests next */
+    return call;
 }
 
 /* ---- a task without a session ---------------------------------------------------------------- */

@@ -31,6 +31,7 @@ struct mcp__session {
     mcp__map subscribed;   /* URIs that the client subscribed to, to their mcp__interest */
     LIST_ENTRY(mcp__session) notified; /* in the list of context.subscriptions */
     int64_t last_request_id;           /* of the last request to the client */
+    mcp__map requested;                /* ids of requests that are not answered, to their calls */
     mcp__call_table calls;
     mcp_buf spare;
 };
@@ -82,17 +83,17 @@ void mcp__url_elicitation_complete(mcp__session *session, const mcp__map *ids);
  *  @return MCP_OK; else the status that the call ends with, call->err filled */
 mcp_status mcp__input_responses_request(mcp_call *call, mcp__session *session, mcp__peer *peer);
 
-/** The client that the requests were sent to is gone: they may be sent to another one. */
+/** Take no response for the call any more: its client is gone, or the call is over. Its requests
+ *  may be sent to another client. */
 void mcp__input_responses_unsend(mcp_call *call);
 
 /** Notify the client that its responses are no longer needed. */
 void mcp__input_responses_withdraw(mcp_call *call);
 
-/** Whether a response answers a request of one of these calls, sent to the client of the session.
- *  Its arena is taken where the call needs it. @param ready the call that can continue with it;
- *  else NULL */
-bool mcp__input_responses_take(mcp_call **ready, const mcp__call_table *calls,
-                               const mcp__session *session, mcp__element *response);
+/** Take a response to a request that was sent to the client of the session; others are passed over.
+ *  Its arena is taken where the call needs it. @return the call that can continue with it; else
+ *  NULL */
+mcp_call *mcp__input_responses_take(mcp__session *session, mcp__element *response);
 
 /* ---- of a task without a session: tasks/get lists them, tasks/update brings the responses ---- */
 

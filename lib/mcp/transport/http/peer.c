@@ -299,7 +299,7 @@ static void on_hung_up(mcp__exchange_owner *owner)
         return;
     }
     peer->httpd->counts.hung_up++;
-    mcp__dispatch_hang_up(&peer->entry->session, &peer->peer);
+    mcp__dispatch_hang_up(&peer->peer);
 }
 
 mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exchange,

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,7 +64,7 @@ static const mcp_file files[] = {
 static const mcp_tool tools[] = {
     { "echo", echo, MCP_READS, 1000, 0 },
     { "long", echo, MCP_READS | MCP_LONG, 0, 2 },
-    { "gone", echo, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0, 0 },
+    { "gone", echo, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0, 8 },
     { "swift", swift, MCP_READS | MCP_NONBLOCKING, 0, 0 },
     { "greedy", greedy, MCP_READS, 0, 0 },
     { 0 },
@@ -485,6 +486,137 @@ static void a_hang_up_stops_who_asked_for_it(void **state)
     conversation_expect(&c, ANSWER("1") "\n" ANSWER("2")); /* given soon, still sent */
 }
 
+#define PEERS 3
+#define MODERN(id, name)                                                                           \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name    \
+    "\",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                    \
+    "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"c\",\"version\":\"1\"},"                   \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
+
+static const int orders[][PEERS] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                     { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+/* What the calls see that are open, in the order of coming: a digit for each, enum mcp_stop. */
+static void expect_stops(const char *digits)
+{
+    char seen[32] = "";
+    size_t count = 0;
+
+    for (const mcp_call *call = TAILQ_FIRST(&c.session.calls.open); call && count < 31;
+         call = TAILQ_NEXT(call, loop.open))
+        seen[count++] = (char)('0' + mcp_call_stop(call));
+    assert_string_equal(seen, digits);
+}
+
+/* Of an earlier revision; the calls of a batch are those of the peer that it came by. */
+static void a_hang_up_stops_calls_of_its_peer_alone(void **state)
+{
+    static const char *const batches[PEERS] = {
+        "[" CALL("1", "gone") "," CALL("2", "long") "," CALL("3", "gone") "]",
+        "[" CALL("4", "gone") "," CALL("5", "gone") "]",
+        "[" CALL("6", "long") "," CALL("7", "gone") "]",
+    };
+    static const struct {
+        int first;
+        int count;
+        const char *stops; /* of the calls that ask for it */
+    } own[PEERS] = { { 0, 3, "101" }, { 3, 2, "11" }, { 5, 2, "01" } };
+
+    (void)state;
+    assert_int_equal(MCP_STOP_CLIENT_GONE, 1);
+    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; k++) {
+        mcp__peer_memory peers[PEERS];
+        char stops[] = "0000000";
+        c.executor.is_held = true;
+        for (int i = 0; i < PEERS; i++) {
+            mcp__peer_memory_init(&peers[i]);
+            mcp__dispatch_message(&c.session, &peers[i].peer, batches[i], strlen(batches[i]));
+        }
+        for (int i = 0; i < PEERS; i++) {
+            int gone = orders[k][i];
+            mcp__dispatch_hang_up(&peers[gone].peer);
+            memcpy(stops + own[gone].first, own[gone].stops, (size_t)own[gone].count);
+            expect_stops(stops);
+        }
+        while (mcp__inline_step(&c.executor))
+            ;
+        for (int i = 0; i < PEERS; i++) {
+            assert_int_equal(peers[i].answers, 1);
+            mcp__dispatch_hang_up(&peers[i].peer); /* nothing of it is open any more */
+            mcp__peer_memory_clear(&peers[i]);
+        }
+    }
+}
+
+static void a_hang_up_ends_stateless_calls_of_its_peer_alone(void **state)
+{
+    static const char *const asked[] = { MODERN("1", "echo"), MODERN("2", "gone"),
+                                         MODERN("3", "echo") };
+
+    (void)state;
+    c.session.context.is_shared = true; /* so each peer has the same ids */
+    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; k++) {
+        mcp__peer_memory peers[PEERS];
+        c.executor.is_held = true;
+        for (int i = 0; i < PEERS; i++)
+            mcp__peer_memory_init(&peers[i]);
+        for (int call = 0; call < 2 * PEERS; call++)
+            mcp__dispatch_message(&c.session, &peers[call % PEERS].peer, asked[call / PEERS],
+                                  strlen(asked[call / PEERS]));
+        mcp__dispatch_hang_up(&peers[orders[k][0]].peer);
+        assert_int_equal(peers[orders[k][0]].skipped, 2);
+        assert_true(mcp__inline_step(&c.executor)); /* the call of the first peer's */
+        mcp__dispatch_hang_up(&peers[orders[k][1]].peer);
+        mcp__dispatch_message(&c.session, &peers[orders[k][2]].peer, asked[2], strlen(asked[2]));
+        while (mcp__inline_step(&c.executor))
+            ;
+        assert_int_equal(peers[orders[k][0]].answers, 0);
+        assert_int_equal(peers[orders[k][1]].answers + peers[orders[k][1]].skipped, 2);
+        assert_int_equal(peers[orders[k][1]].answers, orders[k][1] == 0 ? 1 : 0);
+        assert_int_equal(peers[orders[k][2]].answers, 3);
+        assert_true(mcp__dispatch_is_idle(&c.session));
+        for (int i = 0; i < PEERS; i++)
+            mcp__peer_memory_clear(&peers[i]);
+    }
+}
+
+/* Ends with its last call, as the peers of HTTP do. */
+struct mortal {
+    mcp__peer peer; /* first */
+    int pending;
+};
+
+static void mortal_no_reply(mcp__peer *peer)
+{
+    struct mortal *mortal = (struct mortal *)peer;
+
+    if (--mortal->pending == 0)
+        free(mortal);
+}
+
+static void a_hang_up_may_end_its_peer(void **state)
+{
+    static const char *const asked[] = { MODERN("1", "echo"), MODERN("2", "gone"),
+                                         MODERN("3", "long") };
+
+    (void)state;
+    for (int count = 1; count <= 3; count++) {
+        struct mortal *mortal = calloc(1, sizeof *mortal);
+        assert_non_null(mortal);
+        mortal->peer = c.peer.peer;
+        mortal->peer.no_reply = mortal_no_reply;
+        mortal->pending = count;
+        c.executor.is_held = true;
+        for (int i = 0; i < count; i++)
+            mcp__dispatch_message(&c.session, &mortal->peer, asked[i], strlen(asked[i]));
+        conversation_say(&c, CALL("9", "echo"));
+        mcp__dispatch_hang_up(&mortal->peer);
+        while (mcp__inline_step(&c.executor))
+            ;
+        conversation_expect(&c, ANSWER("9"));
+    }
+}
+
 static void cancelling_all_leaves_nothing_open(void **state)
 {
     (void)state;
@@ -590,6 +722,10 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_thread_is_an_answer_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hang_up_stops_who_asked_for_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hang_up_stops_calls_of_its_peer_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hang_up_ends_stateless_calls_of_its_peer_alone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_hang_up_may_end_its_peer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancelling_all_leaves_nothing_open, set_up, tear_down),
         cmocka_unit_test_setup_teardown(going_down_answers_what_waits_and_what_is_left, set_up,
                                         tear_down),

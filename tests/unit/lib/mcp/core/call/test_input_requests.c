@@ -130,6 +130,66 @@ static void questions_have_an_end(void **state)
     conversation_close(&c);
 }
 
+#define CALLS 40
+
+__attribute__((format(printf, 2, 3))) static void say_of(conversation *c, const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    assert_true(length > 0 && (size_t)length < sizeof text);
+    conversation_say(c, text);
+}
+
+static void say_roots(conversation *c, int id)
+{
+    say_of(c, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"roots\":[{\"uri\":\"file:///%d\"}]}}",
+           id, id);
+}
+
+/* The call of number k makes the request of number k; each fifth is cancelled. 7 has no factor in
+ * common with 40. */
+static void each_response_finds_its_call(void **state)
+{
+    char wanted[200];
+    conversation c;
+
+    (void)state;
+    open_with_roots(&c);
+    for (int k = 1; k <= CALLS; k++)
+        say_of(&c,
+               "{\"jsonrpc\":\"2.0\",\"id\":\"%d\",\"method\":\"tools/call\",\"params\":{\"name\":"
+               "\"more/roots\"}}",
+               k);
+    assert_int_equal(c.peer.notifications, CALLS);
+    for (int k = 5; k <= CALLS; k += 5)
+        say_of(&c,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+               "\"requestId\":\"%d\"}}",
+               k);
+    mcp__peer_memory_reset(&c.peer);
+    say_roots(&c, 0);
+    say_roots(&c, CALLS + 1);
+    for (int i = 0; i < CALLS; i++) {
+        int k = i * 7 % CALLS + 1;
+        conversation_expect(&c, "");
+        say_roots(&c, k);
+        (void)snprintf(
+            wanted, sizeof wanted,
+            "{\"jsonrpc\":\"2.0\",\"id\":\"%d\",\"result\":{\"content\":[{\"type\":\"text\","
+            "\"text\":\"file:///%d\"}]}}",
+            k, k);
+        conversation_expect(&c, k % 5 == 0 ? "" : wanted);
+        say_roots(&c, k);
+    }
+    conversation_expect(&c, "");
+    assert_true(mcp__dispatch_is_idle(&c.session));
+    conversation_close(&c);
+}
+
 /* ---- without memory -------------------------------------------------------------------------- */
 
 #define MODERN                                                                                     \
@@ -205,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_client_that_is_gone_is_asked_nothing),
         cmocka_unit_test(what_is_cancelled_or_abandoned_leaves_nothing),
         cmocka_unit_test(questions_have_an_end),
+        cmocka_unit_test(each_response_finds_its_call),
         cmocka_unit_test(a_session_may_run_out_of_memory),
         cmocka_unit_test(without_a_session_memory_may_run_out_too),
     };

@@ -248,6 +248,12 @@ static void questions_are_asked_again(void **state)
         &c,
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"B\"}}}");
     assert_heard(&c, "\"text\":\"decline and B\"");
+    for (int id = 1; id <= 3; id++) { /* nothing waits for them any more */
+        char late[100];
+        (void)snprintf(late, sizeof late,
+                       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"action\":\"cancel\"}}", id);
+        conversation_ask(&c, late, "");
+    }
     conversation_close(&c);
 }
 
