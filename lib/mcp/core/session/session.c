@@ -280,8 +280,10 @@ mcp_call *mcp__input_responses_take(mcp__session *session, mcp__element *respons
     if (!call)
         return NULL;
     mcp__input_request *request = call->input.requests;
-    while (request->request_id != id)
+    while (request && request->request_id != id)
         request = request->next;
+    if (!request)
+        return NULL;
     unregister_request(session, request);
     request->is_answered = true;
     take_result(call, request->key, response);
