@@ -384,7 +384,7 @@ export class Load {
                 assert.ok(status !== 'Succeeded' || sink.count(path, `${id}:${name}`) > 0, `${name} of ${id} succeeded and was never done`);
             if (of !== 'wf-gate' || sink.count('/once', `${id}:a1`) === 0)
                 continue;
-            /* Where nobody knew the outcome, and a person has it tried again, it is asked for again. */
+            /* What nobody knew the outcome of, and a person has tried again, is asked for again. */
             const approvals = this.plane.db.sql(`SELECT id, status FROM approvals WHERE run_id = '${id}'`);
             const again = this.plane.db.sql(`SELECT seq FROM evidence WHERE run_id = '${id}' AND json LIKE '%Action a1 resolved as retry%'`);
             const approved = approvals.filter((one) => ['Approved', 'Executing', 'Executed'].includes(one.status));
