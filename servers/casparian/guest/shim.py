@@ -442,14 +442,15 @@ class Guest:
         self.filter = Filter(filter_bytes) if filter_bytes else None
         self.forks = request.get("forks", True)
         answer = {}
-        if request.get("imports_here", True):
-            try:
+        try:
+            if request.get("imports_here", True):
                 self.plugin.import_module()
                 answer = self.plugin.metadata()
-            except BaseException as error:
-                answer = describe(error, "import_error")
+            if self.forks:
+                warm_up()
+        except BaseException as error:
+            answer = describe(error, "import_error")
         sys.stdout.flush()
-        warm_up()
         gc.collect()
         gc.freeze()
         self.frames.send_json(READY, answer)

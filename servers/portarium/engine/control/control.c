@@ -7,6 +7,7 @@
 
 #include "engine/attempt.h"
 #include "engine/compensate.h"
+#include "engine/gate.h"
 #include "engine/work.h"
 #include "store/journal.h"
 
@@ -232,6 +233,8 @@ mcp_status portarium_run_resolve(portarium_run *run, portarium_run_action *actio
     else if (st == MCP_OK && strcmp(what->outcome, "failed") == 0)
         st = portarium_action_fail(run, action, tx, PORTARIUM_CLASS_UNKNOWN,
                                    "a person has found that it did not happen", err);
+    else if (st == MCP_OK) /* what was approved was tried: the next attempt has a gate of its own */
+        st = portarium_gate_end(run, action, tx, NULL, err);
     return st == MCP_OK ? go_on(run, tx, err) : st;
 }
 

@@ -558,6 +558,28 @@ static void what_is_kept_back_is_sent_before_a_statement(void **state)
     assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 1);
 }
 
+/* It fails at the latest when the session ends, also of one that only reads. */
+static void a_deferred_query_must_find_a_row(void **state)
+{
+    static const db_mode modes[] = { DB_READ, DB_WRITE };
+    engine *e = *state;
+
+    engine_run(e->db, TABLE);
+    engine_run(e->db, "INSERT INTO t (id, n) VALUES ('a', 1)");
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        mcp_error why = MCP_ERROR_INIT;
+        db_session *session = begin(e, modes[i]);
+        OK(db_defer(session, MCP_E_DENIED, "SELECT 1 FROM t WHERE n = 1", NULL, 0, err));
+        OK(db_commit(session, err));
+        session = begin(e, modes[i]);
+        mcp_status st = db_defer(session, MCP_E_DENIED, "SELECT 1 FROM t WHERE n = 2", NULL, 0,
+                                 &why);
+        assert_true(st == MCP_OK || st == MCP_E_DENIED);
+        assert_int_equal(db_commit(session, &why), MCP_E_DENIED);
+    }
+    OK(db_commit(begin(e, DB_READ), err)); /* nothing of it is left */
+}
+
 static void a_recent_time_is_that_of_the_clock(void **state)
 {
     engine *e = *state;
@@ -626,6 +648,7 @@ int main(void)
         ENGINE_TESTS(statements_come_and_go),
         ENGINE_TESTS(a_statement_that_takes_too_long_is_ended),
         ENGINE_TESTS(what_is_kept_back_is_sent_before_a_statement),
+        ENGINE_TESTS(a_deferred_query_must_find_a_row),
         ENGINE_TESTS(a_recent_time_is_that_of_the_clock),
         ENGINE_TESTS(notifications_are_checked),
     };

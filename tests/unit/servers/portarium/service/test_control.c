@@ -370,6 +370,39 @@ static void an_unknown_outcome_waits_for_a_person(void **state)
     rig_await(&rig, run, "Failed");
 }
 
+static const char *approve(const char *run)
+{
+    const char *approval = text_at(full(run), "/pendingApprovals/0/approvalId");
+    rig_expect(&rig, &rig_approver, "decideApproval",
+               mcp_arena_printf(rig.arena, "{\"approvalId\":\"%s\"}", approval),
+               "{\"decision\":\"Approved\",\"rationale\":\"as agreed\"}", 200);
+    return approval;
+}
+
+/* What was approved may have been done: to do it again is another decision. */
+static void what_is_tried_again_passes_its_gate_again(void **state)
+{
+    (void)state;
+    define("wf-unknown-gate", "HumanApprove",
+           ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"unknown\"}"));
+    const char *run = start("wf-unknown-gate");
+    rig_await(&rig, run, "WaitingForApproval");
+    int before = atomic_load(&calls);
+    const char *first = approve(run);
+    rig_await(&rig, run, "Paused");
+    assert_int_equal(atomic_load(&calls), before + 1);
+    resolve(run, "{\"outcome\":\"retry\",\"rationale\":\"it did not happen\"}", 200);
+    rig_await(&rig, run, "WaitingForApproval");
+    assert_int_equal(atomic_load(&calls), before + 1);
+    assert_string_not_equal(approve(run), first);
+    rig_await(&rig, run, "Succeeded");
+    assert_int_equal(atomic_load(&calls), before + 2);
+    question statuses = ask("SELECT COUNT(*) FROM approvals WHERE run_id = $1 AND status = "
+                            "'Executed'",
+                            run);
+    assert_string_equal(statuses.answer, "2");
+}
+
 static void a_pause_outlives_a_resolved_outcome(void **state)
 {
     (void)state;
@@ -779,6 +812,7 @@ int main(void)
         cmocka_unit_test(resuming_does_not_walk_through_a_gate),
         cmocka_unit_test(nothing_is_dispatched_while_the_workspace_is_frozen),
         cmocka_unit_test(an_unknown_outcome_waits_for_a_person),
+        cmocka_unit_test(what_is_tried_again_passes_its_gate_again),
         cmocka_unit_test(a_pause_outlives_a_resolved_outcome),
         cmocka_unit_test(an_attempt_is_repeated_where_that_does_no_harm),
         cmocka_unit_test(an_output_that_cannot_be_stored_fails_the_action),
