@@ -1,24 +1,36 @@
 /*
- * pending.c - the list of writes that are kept back.
+ * pending.c - the writes that are kept back, by table, and an index of their rows: a run may have a
+ * thousand actions.
  */
 #include "store/tx/pending.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "mcp/hash.h"
+
 /* Rows of one statement: a connection keeps a prepared one for each power of two. */
-enum { ROWS_MAX = 8, SQL_MAX = 2048 };
+enum { ROWS_MAX = 8, SQL_MAX = 2048, BUCKETS = 128 };
 
 typedef struct pending_write {
-    struct pending_write *next;
+    struct pending_write *next;         /* of the table */
+    struct pending_write *chain;        /* in the bucket */
     const char *table, *workspace, *id; /* id NULL: rows */
     portarium_write *write;
     void *what;
+    bool is_written;
 } pending_write;
+
+typedef struct pending_table {
+    struct pending_table *next;
+    const char *name;
+    pending_write *first, **end;
+} pending_table;
 
 struct portarium_pending {
     portarium_tx *tx;
-    pending_write *first;
+    pending_table *tables, **end; /* in the order of their first write */
+    pending_write *buckets[BUCKETS];
 };
 
 /* The rows that are added to a table. */
@@ -33,28 +45,29 @@ typedef struct added {
     size_t count;
 } added;
 
-/* ---- the list -------------------------------------------------------------------------------- */
+/* ---- the writes ------------------------------------------------------------------------------ */
 
-/* Take a write out of the list and do it. */
-static mcp_status write_out(portarium_tx *tx, pending_write **at, mcp_error *err)
+static mcp_status write_table(portarium_tx *tx, pending_table *table, mcp_error *err)
 {
-    pending_write *out = *at;
-    *at = out->next;
-    return out->write(tx, out->what, err);
+    mcp_status st = MCP_OK;
+    for (pending_write *at = table->first; at && st == MCP_OK; at = at->next) {
+        at->is_written = true;
+        st = at->write(tx, at->what, err);
+    }
+    table->first = NULL;
+    table->end = &table->first;
+    return st;
 }
 
 /* A statement that has the name of a table may see it. */
 static mcp_status before_statement(db_session *session, const char *sql, void *data, mcp_error *err)
 {
     struct portarium_pending *self = data;
-    pending_write **at = &self->first;
     mcp_status st = MCP_OK;
     (void)session;
-    while (st == MCP_OK && *at) {
-        if (strstr(sql, (*at)->table))
-            st = write_out(self->tx, at, err);
-        else
-            at = &(*at)->next;
+    for (pending_table *at = self->tables; at && st == MCP_OK; at = at->next) {
+        if (at->first && strstr(sql, at->name))
+            st = write_table(self->tx, at, err);
     }
     return st;
 }
@@ -65,6 +78,7 @@ mcp_status portarium_pending_begin(portarium_tx *tx, mcp_error *err)
     if (!tx->pending)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a transaction");
     *tx->pending = (struct portarium_pending){ .tx = tx };
+    tx->pending->end = &tx->pending->tables;
     db_session_before(tx->session, before_statement, tx->pending);
     return MCP_OK;
 }
@@ -73,8 +87,9 @@ mcp_status portarium_pending_end(portarium_tx *tx, mcp_error *err)
 {
     mcp_status st = MCP_OK;
     db_session_before(tx->session, NULL, NULL);
-    while (st == MCP_OK && tx->pending && tx->pending->first)
-        st = write_out(tx, &tx->pending->first, err);
+    for (pending_table *at = tx->pending ? tx->pending->tables : NULL; at && st == MCP_OK;
+         at = at->next)
+        st = write_table(tx, at, err);
     tx->pending = NULL;
     return st;
 }
@@ -85,20 +100,46 @@ void portarium_pending_drop(portarium_tx *tx)
     tx->pending = NULL;
 }
 
+/* ---- finding and adding ---------------------------------------------------------------------- */
+
+static pending_write **bucket_of(struct portarium_pending *self, const char *table, const char *id)
+{
+    return &self->buckets[mcp_fnv1a(id ? id : table) % BUCKETS];
+}
+
 static bool is_of(const pending_write *write, const portarium_tx *tx, const char *table,
                   const char *id)
 {
     bool is_same = id ? write->id && strcmp(write->id, id) == 0 : !write->id;
-    return is_same && strcmp(write->table, table) == 0 &&
+    return is_same && !write->is_written && strcmp(write->table, table) == 0 &&
            strcmp(write->workspace, tx->workspace) == 0;
 }
 
 void *portarium_pending_find(const portarium_tx *tx, const char *table, const char *id)
 {
-    pending_write *at = tx->pending ? tx->pending->first : NULL;
+    pending_write *at = tx->pending ? *bucket_of(tx->pending, table, id) : NULL;
     while (at && !is_of(at, tx, table, id))
-        at = at->next;
+        at = at->chain;
     return at ? at->what : NULL;
+}
+
+/* @return NULL: no memory */
+static pending_table *table_of(portarium_tx *tx, const char *name)
+{
+    struct portarium_pending *self = tx->pending;
+    pending_table *at = self->tables;
+    while (at && strcmp(at->name, name) != 0)
+        at = at->next;
+    if (at)
+        return at;
+    at = mcp_arena_alloc(tx->arena, sizeof *at);
+    if (!at)
+        return NULL;
+    *at = (pending_table){ .name = name };
+    at->end = &at->first;
+    *self->end = at;
+    self->end = &at->next;
+    return at;
 }
 
 mcp_status portarium_pending_add(portarium_tx *tx, const char *table, const char *id,
@@ -106,16 +147,20 @@ mcp_status portarium_pending_add(portarium_tx *tx, const char *table, const char
 {
     if (!tx->pending)
         return write(tx, what, err);
-    pending_write **end = &tx->pending->first;
+    pending_table *of = table_of(tx, table);
     pending_write *made = mcp_arena_alloc(tx->arena, sizeof *made);
-    if (!made)
+    pending_write **bucket = bucket_of(tx->pending, table, id);
+    if (!of || !made)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a change");
-    while (*end)
-        end = &(*end)->next;
-    *made = (pending_write){
-        .table = table, .workspace = tx->workspace, .id = id, .write = write, .what = what
-    };
-    *end = made;
+    *made = (pending_write){ .chain = *bucket,
+                             .table = table,
+                             .workspace = tx->workspace,
+                             .id = id,
+                             .write = write,
+                             .what = what };
+    *bucket = made;
+    *of->end = made;
+    of->end = &made->next;
     return MCP_OK;
 }
 

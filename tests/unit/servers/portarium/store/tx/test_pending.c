@@ -122,6 +122,29 @@ static void a_new_record_is_written_as_it_is_in_the_end(void **state)
     store_close(&rig);
 }
 
+static void many_records_are_told_apart(void **state)
+{
+    enum { RECORDS = 400 };
+    store_open(&rig, *state);
+    (void)begin();
+    int64_t before = written();
+    for (int i = 0; i < RECORDS; i++)
+        make(NULL, &portarium_work_items, mcp_arena_printf(rig.arena, "w-%d", i), WORK_ITEM);
+    for (int i = 0; i < RECORDS; i++) {
+        portarium_record record;
+        get(&record, &portarium_work_items, mcp_arena_printf(rig.arena, "w-%d", i));
+        change(&record, &portarium_work_items,
+               mcp_arena_printf(rig.arena, "{\"title\":\"w-%d\"}", i));
+    }
+    assert_int_equal(written(), before);
+    end();
+    assert_int_equal(engine_int(rig.engine->db,
+                                "SELECT COUNT(*) FROM work_items WHERE revision = 2 "
+                                "AND title = id"),
+                     RECORDS);
+    store_close(&rig);
+}
+
 static void a_statement_sees_what_was_changed(void **state)
 {
     portarium_record record;
@@ -238,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(a_record_is_written_once),
         ENGINE_TESTS(a_new_record_is_written_as_it_is_in_the_end),
+        ENGINE_TESTS(many_records_are_told_apart),
         ENGINE_TESTS(a_statement_sees_what_was_changed),
         ENGINE_TESTS(a_workspace_has_its_own_record_of_an_id),
         ENGINE_TESTS(a_change_that_was_not_written_is_not_kept),
