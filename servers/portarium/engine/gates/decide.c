@@ -228,7 +228,7 @@ static mcp_status check_inputs(deciding *self, portarium_fields *fields, mcp_err
 
 /* ---- what follows ---------------------------------------------------------------------------- */
 
-/* The document of the approval has it, too (patch_of). Here the key of the table allows a person one
+/* The document of the approval has it, too (patch_of). The key of this table allows a person one
  * decision, whatever else goes wrong, and an auditor finds it with SQL. */
 static mcp_status store_decision(deciding *self, mcp_error *err)
 {

@@ -122,7 +122,7 @@ static void a_new_record_is_written_as_it_is_in_the_end(void **state)
     store_close(&rig);
 }
 
-static void many_records_are_told_apart(void **state)
+static void each_of_many_records_is_found(void **state)
 {
     enum { RECORDS = 400 };
     store_open(&rig, *state);
@@ -261,7 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(a_record_is_written_once),
         ENGINE_TESTS(a_new_record_is_written_as_it_is_in_the_end),
-        ENGINE_TESTS(many_records_are_told_apart),
+        ENGINE_TESTS(each_of_many_records_is_found),
         ENGINE_TESTS(a_statement_sees_what_was_changed),
         ENGINE_TESTS(a_workspace_has_its_own_record_of_an_id),
         ENGINE_TESTS(a_change_that_was_not_written_is_not_kept),
