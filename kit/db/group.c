@@ -219,11 +219,17 @@ mcp_status db_group_submit(db_group *group, const char *key, db_group_fn *fn, vo
     return st;
 }
 
-/* How many of a batch are submitted functions. */
+/* How many of a batch are submitted functions. Half a full queue gets as many places as there are
+ * callers, so that callers who submit do not fill it. */
 static size_t share_of_submitted(const struct lane *lane)
 {
     size_t batch_max = (size_t)lane->group->options.batch_max;
     size_t share = 1 + lane->submitted.count / SUBMITTED_PER_TURN;
+    size_t half = (size_t)lane->group->options.queue_max / 2 + 1;
+    size_t matching = lane->waited.count * lane->submitted.count / half;
+
+    if (share < matching)
+        share = matching;
 
     if (share > batch_max / 2)
         share = batch_max / 2;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/queued.h"
 #include "engine/sealed/stored.h"
 #include "engine/step.h"
 #include "fault/fault.h"
@@ -22,6 +23,7 @@
 #include "thread/thread.h"
 
 enum { THREADS = 16, LEASE_MS = 60000, POLL_MS = 1000, GRACE_MS = 10000, LOOK_MAX = 200 };
+enum { LOOK_PAUSE_MS = 10 }; /* from one look to the next, at least */
 enum { STEP_ARENA = 64 << 20, THREADS_MAX = 256, RESULT_PAUSE_US = 200000 };
 
 /* An attempt in the queue, or in flight. */
@@ -47,7 +49,8 @@ struct portarium_engine {
     thread_worker *performers;
     int performer_count;
     job *first, *last, *in_flight;
-    int steps;              /* on their way through the committer */
+    int steps; /* on their way through the committer */
+    portarium_queued queued_steps;
     pthread_cond_t queued;  /* an attempt, or the end */
     pthread_cond_t settled; /* a step or an attempt has ended */
     bool is_look_due;
@@ -70,6 +73,7 @@ typedef struct stepping {
     int64_t begun_mono_ms; /* of its leases */
     bool is_lost;          /* the action's lease has expired */
     bool is_returned;      /* the attempt was not begun */
+    portarium_queued_step queued;
 } stepping;
 
 /* The lease has expired, unless it was renewed or taken again since the look. */
@@ -173,6 +177,8 @@ static void step_ended(mcp_status status, const mcp_error *err, void *data)
         mcp_log_write(&engine->settings->log, MCP_LOG_WARNING, "run %s: %s", self->run,
                       err->message);
     pthread_mutex_lock(&engine->lock);
+    if (self->queued.run)
+        portarium_queued_remove(&engine->queued_steps, &self->queued);
     engine->steps--;
     pthread_cond_broadcast(&engine->settled);
     pthread_mutex_unlock(&engine->lock);
@@ -203,19 +209,16 @@ static portarium_tx as_engine(const stepping *self)
                            .correlation_id = self->run };
 }
 
-static void begin_step(portarium_engine *self)
-{
-    pthread_mutex_lock(&self->lock);
-    self->steps++;
-    pthread_mutex_unlock(&self->lock);
-}
-
 /* Hand it to the committer, which frees it at its end. */
 static void submit(stepping *self)
 {
     portarium_engine *engine = self->engine;
     const portarium_tx as = as_engine(self);
-    begin_step(engine);
+    self->queued = (portarium_queued_step){ self->workspace, self->run, self->action, NULL };
+    pthread_mutex_lock(&engine->lock);
+    engine->steps++;
+    portarium_queued_add(&engine->queued_steps, &self->queued);
+    pthread_mutex_unlock(&engine->lock);
     portarium_commit_submit(engine->committer, &as, step_work, step_ended, self);
 }
 
@@ -330,7 +333,9 @@ static void store(stepping *self)
         st = portarium_commit(engine->committer, &as, step_work, self, &err);
     }
     FAULT_POINT("result-stored");
-    begin_step(engine);
+    pthread_mutex_lock(&engine->lock);
+    engine->steps++;
+    pthread_mutex_unlock(&engine->lock);
     step_ended(st, &err, self);
 }
 
@@ -442,6 +447,16 @@ static mcp_status look_work(portarium_tx *tx, void *data, mcp_error *err)
     return st == MCP_OK ? find_next(self, tx, err) : st;
 }
 
+/* A run stays due, and a lease expired, until the step is committed. */
+static bool is_queued(portarium_engine *self, const stepping *step)
+{
+    const portarium_queued_step like = { step->workspace, step->run, step->action, NULL };
+    pthread_mutex_lock(&self->lock);
+    bool is = portarium_queued_has(&self->queued_steps, &like);
+    pthread_mutex_unlock(&self->lock);
+    return is;
+}
+
 /* @return how long to sleep */
 static int64_t look_once(portarium_engine *self)
 {
@@ -455,8 +470,12 @@ static int64_t look_once(portarium_engine *self)
     if (st != MCP_OK)
         mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "what is due cannot be read: %s",
                       err.message);
-    for (size_t i = 0; i < what.count; i++)
-        submit(what.found[i]);
+    for (size_t i = 0; i < what.count; i++) {
+        if (is_queued(self, what.found[i]))
+            mcp_arena_free(what.found[i]->arena);
+        else
+            submit(what.found[i]);
+    }
     mcp_arena_free(arena);
     return what.wait_ms < self->options.poll_ms ? what.wait_ms : self->options.poll_ms;
 }
@@ -589,20 +608,31 @@ static void keep_leases(portarium_engine *self, bool renews)
     mcp_arena_free(arena);
 }
 
+/* Until a look is due or was asked for, and some time after the last one. */
+static void wait_for_look(portarium_engine *self, int64_t looked_ms, int64_t sleep_ms)
+{
+    if (!self->is_look_due)
+        thread_worker_wait(&self->looker, sleep_ms);
+    int64_t left_ms = looked_ms + LOOK_PAUSE_MS - mcp_clock_mono_ms();
+    for (; left_ms > 0 && !self->looker.is_stopping;
+         left_ms = looked_ms + LOOK_PAUSE_MS - mcp_clock_mono_ms())
+        thread_worker_wait(&self->looker, left_ms);
+    self->is_look_due = false;
+}
+
 static void run_looker(void *data)
 {
     portarium_engine *self = data;
-    int64_t renewed = mcp_clock_mono_ms(), sleep_ms = 0;
+    int64_t renewed = mcp_clock_mono_ms(), looked = renewed - LOOK_PAUSE_MS, sleep_ms = 0;
     pthread_mutex_lock(&self->lock);
     while (!self->looker.is_stopping) {
-        if (!self->is_look_due)
-            thread_worker_wait(&self->looker, sleep_ms);
-        self->is_look_due = false;
+        wait_for_look(self, looked, sleep_ms);
         bool has_leases = self->in_flight || self->first;
         if (self->looker.is_stopping)
             break;
         pthread_mutex_unlock(&self->lock);
         sleep_ms = look_once(self);
+        looked = mcp_clock_mono_ms();
         bool renews = mcp_clock_mono_ms() - renewed >= self->options.lease_ms / 3;
         if (has_leases)
             keep_leases(self, renews);

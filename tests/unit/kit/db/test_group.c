@@ -406,6 +406,23 @@ static void wait_until_queued(db_group *group, size_t wanted)
     assert_int_equal(counts.waiting, wanted);
 }
 
+static void start_callers(struct caller *callers, int count, db_group *group)
+{
+    for (int i = 0; i < count; i++) {
+        callers[i].group = group;
+        callers[i].change.id = 100 + i;
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+    }
+}
+
+static void join_callers(struct caller *callers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pthread_join(callers[i].thread, NULL);
+        assert_int_equal(callers[i].change.status, MCP_OK);
+    }
+}
+
 /* Three batches of 4 hold the 8 callers, so each of them has a place for what was submitted. */
 static void callers_that_wait_go_first(void **state)
 {
@@ -416,17 +433,10 @@ static void callers_that_wait_go_first(void **state)
     stage_open(&stage, *state, &(db_group_options){ .batch_max = 4, .batch_ms = 60000 });
     number(changes, 20);
     stage_submit(&stage, "a", changes, 20);
-    for (int i = 0; i < 8; i++) {
-        callers[i].group = stage.group;
-        callers[i].change.id = 100 + i;
-        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
-    }
+    start_callers(callers, 8, stage.group);
     wait_until_queued(stage.group, 28);
     sem_post(&stage.gate.open);
-    for (int i = 0; i < 8; i++) {
-        pthread_join(callers[i].thread, NULL);
-        assert_int_equal(callers[i].change.status, MCP_OK);
-    }
+    join_callers(callers, 8);
     for (int i = 0; i < 20 + 1; i++)
         assert_true(reached(&stage.told));
     db_group_free(stage.group);
@@ -434,6 +444,29 @@ static void callers_that_wait_go_first(void **state)
     assert_in_range(engine_int(e->db, "SELECT MAX(at) FROM t WHERE id BETWEEN 100 AND 107"), 8, 12);
     assert_in_range(engine_int(e->db, "SELECT at FROM t WHERE id = 1"), 1, 4);
     assert_in_range(engine_int(e->db, "SELECT at FROM t WHERE id = 2"), 5, 8);
+}
+
+/* 20 of 40 places are taken: the 8 callers share their batch with as many of the 20. */
+static void a_queue_that_fills_gets_as_much_as_callers(void **state)
+{
+    struct change changes[20] = { { 0 } };
+    struct caller callers[8] = { { 0 } };
+    struct stage stage;
+
+    stage_open(&stage, *state,
+               &(db_group_options){ .batch_max = 16, .batch_ms = 60000, .queue_max = 40 });
+    number(changes, 20);
+    stage_submit(&stage, "a", changes, 20);
+    start_callers(callers, 8, stage.group);
+    wait_until_queued(stage.group, 28);
+    sem_post(&stage.gate.open);
+    join_callers(callers, 8);
+    for (int i = 0; i < 20 + 1; i++)
+        assert_true(reached(&stage.told));
+    db_group_free(stage.group);
+    assert_in_range(engine_int(stage.e->db, "SELECT COUNT(*) FROM t WHERE id <= 20 AND at < "
+                                            "(SELECT MAX(at) FROM t WHERE id >= 100)"),
+                    6, 8);
 }
 
 static void a_batch_takes_no_longer_than_its_time(void **state)
@@ -672,6 +705,7 @@ int main(void)
         ENGINE_TESTS(what_functions_share_is_undone_with_them),
         ENGINE_TESTS(a_batch_is_bounded),
         ENGINE_TESTS(callers_that_wait_go_first),
+        ENGINE_TESTS(a_queue_that_fills_gets_as_much_as_callers),
         ENGINE_TESTS(a_batch_takes_no_longer_than_its_time),
         ENGINE_TESTS(a_full_queue_refuses),
         ENGINE_TESTS(a_busy_one_is_repeated_alone),
