@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "columns/chunk.h"
-#include "columns/thrift.h"
+#include "columns/parquet/chunk.h"
+#include "columns/parquet/thrift.h"
 #include "guard/paths.h"
 #include "mcp/alloc.h"
 
@@ -158,11 +158,11 @@ static void describe_chunk(thrift *to, const struct chunk *chunk, int codec, int
     thrift_i64(to, 2, 0); /* deprecated; the format asks for 0 */
     thrift_begin(to, 3);
     thrift_i32(to, 1, physical_of(chunk));
-    thrift_list(to, 2, THRIFT_I32, 1 + (size_t)chunk->is_nullable + (chunk->dictionary > 0));
+    thrift_list(to, 2, THRIFT_I32, 1 + (size_t)chunk->is_nullable + (chunk->dictionary_page > 0));
     thrift_item_i32(to, PLAIN);
     if (chunk->is_nullable)
         thrift_item_i32(to, RLE);
-    if (chunk->dictionary > 0)
+    if (chunk->dictionary_page > 0)
         thrift_item_i32(to, RLE_DICTIONARY);
     thrift_list(to, 3, THRIFT_BINARY, 1);
     thrift_item_binary(to, chunk->name, strlen(chunk->name));
@@ -170,8 +170,8 @@ static void describe_chunk(thrift *to, const struct chunk *chunk, int codec, int
     thrift_i64(to, 5, (int64_t)chunk->rows);
     thrift_i64(to, 6, (int64_t)chunk->unpacked);
     thrift_i64(to, 7, end - begin);
-    thrift_i64(to, 9, begin + (int64_t)chunk->dictionary);
-    if (chunk->dictionary > 0)
+    thrift_i64(to, 9, begin + (int64_t)chunk->dictionary_page);
+    if (chunk->dictionary_page > 0)
         thrift_i64(to, 11, begin);
     describe_range(to, &chunk->range);
     thrift_end(to);
@@ -181,9 +181,9 @@ static void describe_chunk(thrift *to, const struct chunk *chunk, int codec, int
 /* The full pages, which may be many, go to the file without a copy. */
 static mcp_status write_chunk(parquet_writer *self, struct chunk *chunk, mcp_error *err)
 {
-    mcp_status st = MCP_OK;
+    mcp_status st = chunk_finish_dictionary(chunk, &self->packer, &self->out, err);
 
-    if (chunk->pages.length > 0)
+    if (st == MCP_OK && chunk->pages.length > 0)
         st = flush(self, 1, err);
     if (st == MCP_OK && chunk->pages.length > 0)
         st = write_all(self, chunk->pages.data, chunk->pages.length, err);
@@ -590,6 +590,7 @@ static parquet_writer *writer_new(const parquet_column *schema, size_t count, si
         mcp_buf_init(&chunk->values, BUFFER_MAX);
         mcp_buf_init(&chunk->valid, BUFFER_MAX);
         mcp_buf_init(&chunk->pages, BUFFER_MAX);
+        dictionary_init(&chunk->dictionary);
     }
     return self;
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/** A step of a run, or of one of its actions. Its owner's; it stays where it is while it is here. */
+/** A step of a run, or of one of its actions. Its owner keeps it in place while it is here. */
 typedef struct portarium_queued_step {
     const char *workspace, *run;
     const char *action; /* whose lease has expired; NULL: none */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "columns/statistics.h"
+#include "columns/parquet/statistics.h"
 
 static void expect_bounds(const statistics *range, const void *min, const void *max, size_t size)
 {

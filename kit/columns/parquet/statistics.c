@@ -5,7 +5,7 @@
  * crossed, and are crossed still when there was no value. Of a text that lies between the bounds
  * only its first eight bytes are looked at, as one number.
  */
-#include "columns/statistics.h"
+#include "columns/parquet/statistics.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * A context costs more than compressing a small page. The one that was used last is kept for the
  * next file, of whatever thread.
  */
-#include "columns/packer.h"
+#include "columns/parquet/packer.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

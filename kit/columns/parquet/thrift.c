@@ -5,7 +5,7 @@
  * the distance is 1 to 15. Integers are varints, signed ones in zigzag order. Each field is put
  * together first and appended at once.
  */
-#include "columns/thrift.h"
+#include "columns/parquet/thrift.h"
 
 #include <assert.h>
 

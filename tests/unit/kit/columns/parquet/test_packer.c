@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <zstd.h>
 
-#include "columns/packer.h"
+#include "columns/parquet/packer.h"
 
 #define SIZE ((size_t)200000)
 

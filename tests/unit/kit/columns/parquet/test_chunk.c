@@ -2,7 +2,7 @@
  * test_chunk.c - the values of every type come back, however they are cut into batches, pages and
  * row groups; and the pages themselves.
  */
-#include "written.h"
+#include "../written.h"
 
 #include <sys/stat.h>
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "columns/thrift.h"
+#include "columns/parquet/thrift.h"
 
 static void expect_bytes(mcp_buf *buf, const char *expected, size_t length)
 {

@@ -4,19 +4,29 @@
  * PLAIN is the memory of a little-endian machine: integers below 32 bits are widened, texts have
  * their length before them, booleans are packed eight to a byte. Nulls have no value, only a level.
  *
+ * Texts begin as indexes of a dictionary. Where most of the first rows differ, they become PLAIN,
+ * and some row groups begin so; where the dictionary has no room left, the next page is PLAIN.
+ *
  * Whether a chunk is compressed is decided by its first page, since the codec is the chunk's.
  */
-#include "columns/chunk.h"
+#include "columns/parquet/chunk.h"
 
 #include <string.h>
 
-#include "columns/thrift.h"
+#include "columns/parquet/thrift.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "PLAIN values are little-endian");
 
 #define STRINGS_AT_ONCE 256
+#define JUDGED_ROWS 16384 /* of texts that have a dictionary, before it is judged */
+#define PLAIN_GROUPS 7    /* that follow one whose texts differ */
 
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2, PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
+
+static bool is_text(const struct chunk *self)
+{
+    return self->type == COLUMNS_TEXT || self->type == COLUMNS_STRING || self->type == COLUMNS_BLOB;
+}
 
 static mcp_status say_buffer(const struct chunk *self, mcp_status st, mcp_error *err)
 {
@@ -30,8 +40,12 @@ void chunk_begin(struct chunk *self)
     mcp_buf_reset(&self->valid);
     mcp_buf_reset(&self->pages);
     self->page_rows = self->page_nulls = self->rows = self->unpacked = 0;
-    self->labels = self->dictionary = 0;
+    self->labels = self->dictionary_page = 0;
     self->is_packed = false;
+    dictionary_reset(&self->dictionary);
+    self->has_indexes = is_text(self) && self->plain_groups == 0;
+    self->is_judged = !self->has_indexes;
+    self->plain_groups -= self->plain_groups > 0;
     statistics_begin(&self->range, self->type);
     self->range.width = self->width;
 }
@@ -41,11 +55,13 @@ void chunk_clear(struct chunk *self)
     mcp_buf_clear(&self->values);
     mcp_buf_clear(&self->valid);
     mcp_buf_clear(&self->pages);
+    dictionary_clear(&self->dictionary);
 }
 
 size_t chunk_held(const struct chunk *self)
 {
-    return self->values.length + self->valid.length + self->pages.length;
+    return self->values.length + self->valid.length + self->pages.length +
+           dictionary_held(&self->dictionary);
 }
 
 /* ---- a page ---------------------------------------------------------------------------------- */
@@ -97,15 +113,76 @@ static void append_levels(const struct chunk *self, mcp_buf *to)
     }
 }
 
+static size_t bits_of(size_t count)
+{
+    return count > 1 ? 32 - (size_t)__builtin_clz((unsigned)count - 1) : 1;
+}
+
+/* Indexes of so many bits, a multiple of eight of them but for the last; zeros fill that up. */
+static void append_packed(mcp_buf *to, const uint32_t *indexes, size_t count, size_t bits)
+{
+    size_t groups = (count + 7) / 8;
+    uint64_t held = 0;
+    size_t held_bits = 0;
+
+    append_varint(to, groups << 1 | 1);
+    char *begin = mcp_buf_reserve(to, groups * bits), *at = begin;
+    if (!begin)
+        return;
+    for (size_t i = 0; i < groups * 8; i++) {
+        held |= (uint64_t)(i < count ? indexes[i] : 0) << held_bits;
+        for (held_bits += bits; held_bits >= 8; held_bits -= 8, held >>= 8)
+            *at++ = (char)held;
+    }
+    mcp_buf_commit(to, (size_t)(at - begin));
+}
+
+static void append_run(mcp_buf *to, size_t rows, uint32_t index, size_t bits)
+{
+    append_varint(to, rows << 1);
+    mcp_buf_append(to, &index, (bits + 7) / 8);
+}
+
+/* The width of an index, then runs of eight or more of one index and what is between them. */
+static void append_indexes(const struct chunk *self, mcp_buf *to)
+{
+    const uint32_t *indexes = (const uint32_t *)(const void *)self->values.data;
+    size_t count = self->values.length / sizeof *indexes, bits = bits_of(self->dictionary.count);
+    size_t begin = 0, next = 0; /* of what is not written, of the next run */
+
+    mcp_buf_putc(to, (char)bits);
+    for (size_t i = 0; i < count; i = next) {
+        for (next = i + 1; next < count && indexes[next] == indexes[i]; next++)
+            ;
+        size_t whole = i + (8 - (i - begin) % 8) % 8; /* what is before the run fills its bytes */
+        if (next < whole + 8)
+            continue;
+        if (whole > begin)
+            append_packed(to, indexes + begin, whole - begin, bits);
+        append_run(to, next - whole, indexes[i], bits);
+        begin = next;
+    }
+    if (count > begin)
+        append_packed(to, indexes + begin, count - begin, bits);
+}
+
+/* A page without values needs no dictionary. */
+static bool are_indexed(const struct chunk *self)
+{
+    return self->has_indexes && self->dictionary.count > 0;
+}
+
 /* The page's bytes before compression: `values` itself where nothing is added, else `body`. */
 static const mcp_buf *put_together(const struct chunk *self, mcp_buf *body)
 {
-    if (!self->is_nullable && self->type != COLUMNS_BOOL)
+    if (!self->is_nullable && self->type != COLUMNS_BOOL && !are_indexed(self))
         return &self->values;
     mcp_buf_reset(body);
     if (self->is_nullable)
         append_levels(self, body);
-    if (self->type == COLUMNS_BOOL)
+    if (are_indexed(self))
+        append_indexes(self, body);
+    else if (self->type == COLUMNS_BOOL)
         append_bits(body, (const uint8_t *)self->values.data, self->values.length);
     else
         mcp_buf_append(body, self->values.data ? self->values.data : "", self->values.length);
@@ -128,6 +205,24 @@ static void append_header(mcp_buf *to, size_t rows, int encoding, size_t unpacke
     thrift_end(&header);
 }
 
+/* Compress a page. The first one decides whether its chunk is compressed: where the dictionary or
+ * the page becomes smaller. */
+static mcp_status pack_page(struct chunk *self, struct packer *packer, const mcp_buf *page,
+                            mcp_error *err)
+{
+    const mcp_buf *plain = &self->dictionary.plain;
+    const char *bytes = page->data ? page->data : "";
+    mcp_status st = MCP_OK;
+
+    if (self->unpacked == 0 && plain->length > 0)
+        st = packer_try(&self->is_packed, packer, plain->data, plain->length, err);
+    if (st != MCP_OK)
+        return st;
+    if (self->unpacked == 0 && !self->is_packed)
+        return packer_try(&self->is_packed, packer, bytes, page->length, err);
+    return self->is_packed ? packer_pack(packer, bytes, page->length, err) : MCP_OK;
+}
+
 /* End the page that is being filled and append it to `to`. */
 static mcp_status end_page(struct chunk *self, struct packer *packer, mcp_buf *to, mcp_error *err)
 {
@@ -136,18 +231,15 @@ static mcp_status end_page(struct chunk *self, struct packer *packer, mcp_buf *t
 
     if (st != MCP_OK)
         return say_buffer(self, st, err);
-    const char *bytes = body->data ? body->data : "";
-    if (self->unpacked == 0)
-        st = packer_try(&self->is_packed, packer, bytes, body->length, err);
-    else if (self->is_packed)
-        st = packer_pack(packer, bytes, body->length, err);
+    st = pack_page(self, packer, body, err);
     if (st != MCP_OK)
         return st;
     if (self->is_packed)
         stored = &packer->packed;
     self->range.null_count += (int64_t)self->page_nulls;
     size_t begin = to->length;
-    append_header(to, self->page_rows, PLAIN, body->length, stored->length);
+    append_header(to, self->page_rows, are_indexed(self) ? RLE_DICTIONARY : PLAIN, body->length,
+                  stored->length);
     self->unpacked += to->length - begin + body->length;
     st = mcp_buf_append(to, stored->data ? stored->data : "", stored->length);
     mcp_buf_reset(&self->values);
@@ -156,48 +248,120 @@ static mcp_status end_page(struct chunk *self, struct packer *packer, mcp_buf *t
     return st == MCP_OK ? MCP_OK : say_buffer(self, st, err);
 }
 
-/* ---- labels ---------------------------------------------------------------------------------- */
+/* ---- the dictionary page --------------------------------------------------------------------- */
 
-static void append_dictionary(struct chunk *self, mcp_buf *to)
+/* Append a dictionary of PLAIN values. */
+static mcp_status append_dictionary(struct chunk *self, mcp_buf *to, size_t count,
+                                    const mcp_buf *plain, const mcp_buf *stored)
 {
+    size_t begin = to->length;
     thrift header = thrift_struct(to);
 
     thrift_i32(&header, 1, DICTIONARY_PAGE);
-    thrift_i32(&header, 2, (int32_t)self->values.length);
-    thrift_i32(&header, 3, (int32_t)self->values.length);
+    thrift_i32(&header, 2, (int32_t)plain->length);
+    thrift_i32(&header, 3, (int32_t)stored->length);
     thrift_begin(&header, 7);
-    thrift_i32(&header, 1, (int32_t)self->labels);
+    thrift_i32(&header, 1, (int32_t)count);
     thrift_i32(&header, 2, PLAIN);
     thrift_end(&header);
     thrift_end(&header);
-    mcp_buf_append(to, self->values.data, self->values.length);
+    self->unpacked += to->length - begin + plain->length;
+    mcp_status st = mcp_buf_append(to, stored->data, stored->length);
+    self->dictionary_page = to->length - begin;
+    return st;
 }
+
+/* Write the indexes of the page as the texts themselves. */
+static mcp_status become_plain(struct chunk *self, mcp_error *err)
+{
+    size_t count = self->values.length / sizeof(uint32_t);
+    mcp_buf plain;
+
+    mcp_buf_init(&plain, self->values.max_bytes);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index;
+        size_t length = 0;
+        memcpy(&index, self->values.data + i * sizeof index, sizeof index);
+        const char *text = dictionary_at(&self->dictionary, index, &length);
+        mcp_buf_append(&plain, text, length);
+    }
+    if (plain.status != MCP_OK) {
+        mcp_status st = say_buffer(self, plain.status, err);
+        mcp_buf_clear(&plain);
+        return st;
+    }
+    mcp_buf_clear(&self->values);
+    self->values = plain;
+    dictionary_reset(&self->dictionary);
+    self->has_indexes = false;
+    self->plain_groups = PLAIN_GROUPS;
+    return MCP_OK;
+}
+
+/* Give up a dictionary in which most rows of the first page are alone. */
+static mcp_status judge(struct chunk *self, mcp_error *err)
+{
+    size_t values = self->values.length / sizeof(uint32_t);
+
+    self->is_judged = true;
+    return self->unpacked == 0 && 2 * (size_t)self->dictionary.count > values
+               ? become_plain(self, err)
+               : MCP_OK;
+}
+
+/* The texts that follow are PLAIN. */
+static mcp_status end_indexes(struct chunk *self, struct packer *packer, mcp_error *err)
+{
+    mcp_status st = self->is_judged ? MCP_OK : judge(self, err);
+
+    if (st == MCP_OK && self->has_indexes && self->page_rows > 0)
+        st = end_page(self, packer, &self->pages, err);
+    self->has_indexes = false;
+    return st;
+}
+
+mcp_status chunk_finish_dictionary(struct chunk *self, struct packer *packer, mcp_buf *to,
+                                   mcp_error *err)
+{
+    const mcp_buf *plain = &self->dictionary.plain, *stored = plain;
+    mcp_status st = self->has_indexes ? end_indexes(self, packer, err) : MCP_OK;
+
+    if (st != MCP_OK || self->dictionary.count == 0)
+        return st;
+    if (self->is_packed)
+        st = packer_pack(packer, plain->data, plain->length, err);
+    if (st != MCP_OK)
+        return st;
+    if (self->is_packed)
+        stored = &packer->packed;
+    st = append_dictionary(self, to, self->dictionary.count, plain, stored);
+    return st == MCP_OK ? MCP_OK : say_buffer(self, st, err);
+}
+
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 /* The width of an index in bits, then each run: its length, and the index in whole bytes. */
 static void put_runs(const struct chunk *self, mcp_buf *body)
 {
-    size_t bits = self->labels > 1 ? 32 - (size_t)__builtin_clz((unsigned)self->labels - 1) : 1;
+    size_t bits = bits_of(self->labels);
 
     mcp_buf_reset(body);
     mcp_buf_putc(body, (char)bits);
     for (size_t at = 0; at < self->valid.length; at += sizeof(struct chunk_run)) {
         struct chunk_run run;
         memcpy(&run, self->valid.data + at, sizeof run);
-        append_varint(body, (size_t)run.rows << 1);
-        mcp_buf_append(body, &run.label, (bits + 7) / 8);
+        append_run(body, run.rows, run.label, bits);
     }
 }
 
 /* The pages of a chunk of labels. They are small, so they are not compressed. */
 static mcp_status end_labels(struct chunk *self, struct packer *packer, mcp_buf *to, mcp_error *err)
 {
-    size_t begin = to->length;
-
     put_runs(self, &packer->body);
     if (packer->body.status != MCP_OK)
         return say_buffer(self, packer->body.status, err);
-    append_dictionary(self, to);
-    self->dictionary = to->length - begin;
+    append_dictionary(self, to, self->labels, &self->values, &self->values);
+    size_t begin = to->length;
     append_header(to, self->page_rows, RLE_DICTIONARY, packer->body.length, packer->body.length);
     mcp_status st = mcp_buf_append(to, packer->body.data, packer->body.length);
     self->unpacked += to->length - begin;
@@ -358,6 +522,47 @@ static mcp_status add_numbers(struct chunk *self, const columns_column *column, 
     return MCP_OK;
 }
 
+/* The text of a valid row. */
+static const char *text_at(const columns_column *column, size_t row, size_t *length)
+{
+    if (column->type == COLUMNS_TEXT) {
+        const char *text = ((const char *const *)column->values)[row];
+        *length = strlen(text);
+        return text;
+    }
+    const columns_texts *texts = column->values;
+    *length = texts->offsets[row + 1] - texts->offsets[row];
+    return texts->bytes + texts->offsets[row];
+}
+
+/* Texts as indexes, as long as the dictionary has room. @return how many rows */
+static size_t add_indexes(struct chunk *self, const columns_column *column, size_t first,
+                          size_t rows)
+{
+    uint32_t *to = (uint32_t *)(void *)mcp_buf_reserve(&self->values, rows * sizeof *to);
+    size_t i = 0, count = 0;
+
+    if (!to)
+        return 0;
+    for (; i < rows; i++) {
+        bool is_new = false;
+        size_t length = 0;
+        if (!columns_is_valid(column, first + i))
+            continue;
+        const char *text = text_at(column, first + i, &length);
+        to[count] = dictionary_index(&self->dictionary, text, length, &is_new);
+        if (to[count] == UINT32_MAX)
+            break;
+        if (is_new)
+            statistics_add_text(&self->range, text, length);
+        count++;
+    }
+    mcp_buf_commit(&self->values, count * sizeof *to);
+    self->page_nulls += i - count;
+    self->is_dictionary_full = i < rows;
+    return i;
+}
+
 static mcp_status add_text(struct chunk *self, const char *text)
 {
     size_t length = strlen(text);
@@ -450,7 +655,14 @@ static mcp_status add_levels(struct chunk *self, const columns_column *column, s
     return MCP_OK;
 }
 
-/* Rows into the page that is being filled. @return how many; 0: a buffer failed */
+static mcp_status buffer_status(const struct chunk *self)
+{
+    if (self->values.status != MCP_OK)
+        return self->values.status;
+    return self->valid.status != MCP_OK ? self->valid.status : dictionary_status(&self->dictionary);
+}
+
+/* Rows into the page that is being filled. @return how many */
 static size_t fill_page(struct chunk *self, const columns_column *column, size_t first, size_t rows)
 {
     size_t fitting = CHUNK_PAGE_MAX - self->page_rows;
@@ -461,6 +673,8 @@ static size_t fill_page(struct chunk *self, const columns_column *column, size_t
         rows = fitting;
     if (self->width > 0)
         add_numbers(self, column, first, rows);
+    else if (self->has_indexes)
+        rows = add_indexes(self, column, first, rows);
     else if (column->type == COLUMNS_TEXT)
         rows = add_texts(self, column, first, rows);
     else
@@ -468,7 +682,7 @@ static size_t fill_page(struct chunk *self, const columns_column *column, size_t
     add_levels(self, column, first, rows);
     self->page_rows += rows;
     self->rows += rows;
-    return self->values.status == MCP_OK && self->valid.status == MCP_OK ? rows : 0;
+    return rows;
 }
 
 static bool is_full(const struct chunk *self)
@@ -486,12 +700,16 @@ mcp_status chunk_add(struct chunk *self, struct packer *packer, const columns_co
         return add_label(self, column->values, rows, err);
     while (rows > 0 && st == MCP_OK) {
         size_t taken = fill_page(self, column, first, rows);
-        if (taken == 0)
-            return say_buffer(self, self->values.status ? self->values.status : self->valid.status,
-                              err);
+        st = buffer_status(self);
+        if (st != MCP_OK)
+            return say_buffer(self, st, err);
         first += taken;
         rows -= taken;
-        if (is_full(self))
+        if (self->has_indexes && self->is_dictionary_full)
+            st = end_indexes(self, packer, err);
+        else if (!self->is_judged && self->values.length >= JUDGED_ROWS * sizeof(uint32_t))
+            st = judge(self, err);
+        if (st == MCP_OK && is_full(self))
             st = end_page(self, packer, &self->pages, err);
     }
     return st;
