@@ -16,6 +16,7 @@ import enum
 import itertools
 import json
 import math
+import operator
 import os
 import struct
 
@@ -127,9 +128,13 @@ def date_cell(value, warn):
     return {"$d": value.toordinal() - EPOCH_DAY}
 
 
-def time_cell(value, warn):
+def micros_of_day(value):
     seconds = (value.hour * 60 + value.minute) * 60 + value.second
-    return {"$t": seconds * 1000000 + value.microsecond}
+    return seconds * 1000000 + value.microsecond
+
+
+def time_cell(value, warn):
+    return {"$t": micros_of_day(value)}
 
 
 def duration_cell(value, warn):
@@ -246,16 +251,57 @@ def column_cells(values, kinds, warn):
 
 # ---- packed columns -------------------------------------------------------------------------------
 
+class NotPacked(Exception):
+    """Values that JSON has a form for, and a packed column has not."""
+
+
 def padded(data):
     return data + bytes(-len(data) % 8)
 
 
+# What makes a packed column of values of one type: its type, the precision and the scale of decimals,
+# its zone, its buffer.
+
+def pack_bools(values):
+    return 1, 0, 0, b"", bytes(values)
+
+
 def pack_ints(values):
-    return struct.pack(f"<{len(values)}q", *values)
+    return 2, 0, 0, b"", struct.pack(f"<{len(values)}q", *values)
 
 
 def pack_floats(values):
-    return struct.pack(f"<{len(values)}d", *values)
+    return 3, 0, 0, b"", struct.pack(f"<{len(values)}d", *values)
+
+
+# A number of more digits than it has has too many for a table, too.
+WIDE = decimal.Context(prec=2 * DIGITS_MAX, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+
+
+def exponents_of(values):
+    first = values[0]
+    if all(map(first.same_quantum, values)):
+        return {first.as_tuple().exponent}
+    return {value.as_tuple().exponent for value in values}
+
+
+def pack_decimals(values):
+    """With as many digits behind the point as the longest has."""
+    exponents = exponents_of(values)
+    if not all(type(one) is int and -DIGITS_MAX <= one <= DIGITS_MAX for one in exponents):
+        raise NotPacked  # one is not finite, or too long
+    scale = max(0, -min(exponents))
+    numbers = list(map(int, map(WIDE.scaleb, values, itertools.repeat(scale))))
+    precision = max(len(str(max(map(abs, numbers)))), scale)
+    if precision > DIGITS_MAX:
+        raise NotPacked
+    data = b"".join([number.to_bytes(16, "little", signed=True) for number in numbers])
+    return 4, precision, scale, b"", data
+
+
+def with_ends(values):
+    ends = itertools.accumulate(map(len, values), initial=0)
+    return padded(struct.pack(f"<{len(values) + 1}I", *ends))
 
 
 def pack_texts(values):
@@ -263,20 +309,51 @@ def pack_texts(values):
     data = text.encode("utf-8", "replace")
     if len(data) != len(text):  # lengths in bytes are not those in characters
         values = [value.encode("utf-8", "replace") for value in values]
-    ends = itertools.accumulate(map(len, values), initial=0)
-    return padded(struct.pack(f"<{len(values) + 1}I", *ends)) + data
+    return 5, 0, 0, b"", with_ends(values) + data
 
 
-def validity(values):
-    """A bit per value, from the lowest: whether it is not None."""
-    bits = "".join(["0" if value is None else "1" for value in reversed(values)])
-    return padded(int(bits, 2).to_bytes((len(bits) + 7) // 8, "little"))
+def pack_bytes(values):
+    return 6, 0, 0, b"", with_ends(values) + b"".join(values)
 
 
-# By the type of the values: its number, what makes its buffers, what is in the place of a None.
-PACKED = {bool: (1, bytes, False), int: (2, pack_ints, 0), float: (3, pack_floats, 0.0),
-          str: (5, pack_texts, "")}
-PACKED_NULL = (0, lambda values: b"", None)
+def pack_dates(values):
+    days = [value.toordinal() - EPOCH_DAY for value in values]
+    return 7, 0, 0, b"", struct.pack(f"<{len(days)}i", *days)
+
+
+def pack_micros(deltas):
+    micros = map(operator.floordiv, deltas, itertools.repeat(MICROSECOND))
+    return struct.pack(f"<{len(deltas)}q", *micros)
+
+
+def pack_datetimes(values):
+    """Moments of no zone, or of UTC."""
+    zone = values[0].tzinfo
+    if any(value.tzinfo is not zone for value in values):
+        raise NotPacked
+    if zone is None:
+        return 8, 0, 0, b"", pack_micros([value - EPOCH for value in values])
+    if zone is datetime.timezone.utc:
+        return 9, 0, 0, b"UTC", pack_micros([value - EPOCH_UTC for value in values])
+    raise NotPacked
+
+
+def pack_times(values):
+    return 10, 0, 0, b"", struct.pack(f"<{len(values)}q", *map(micros_of_day, values))
+
+
+def pack_durations(values):
+    return 11, 0, 0, b"", pack_micros(values)
+
+
+# By the type of the values: what packs them, and what is in the place of a None; None: another value.
+PACKED = {
+    bool: (pack_bools, False), int: (pack_ints, 0), float: (pack_floats, 0.0), str: (pack_texts, ""),
+    decimal.Decimal: (pack_decimals, None), bytes: (pack_bytes, b""),
+    datetime.date: (pack_dates, EPOCH.date()), datetime.datetime: (pack_datetimes, None),
+    datetime.time: (pack_times, datetime.time()), datetime.timedelta: (pack_durations, MICROSECOND),
+}
+PACKED_NULL = (lambda values: (0, 0, 0, b"", b""), None)
 
 
 def packed_form(kinds):
@@ -285,17 +362,33 @@ def packed_form(kinds):
     return PACKED.get(*types) if len(types) == 1 else None if types else PACKED_NULL
 
 
+def validity(values):
+    """A bit per value, from the lowest: whether it is not None."""
+    bits = "".join(["0" if value is None else "1" for value in reversed(values)])
+    return padded(int(bits, 2).to_bytes((len(bits) + 7) // 8, "little"))
+
+
+def without_none(values, zero):
+    if zero is None:
+        zero = next(value for value in values if value is not None)
+    return [zero if value is None else value for value in values]
+
+
 def packed_batch(names, count, columns, forms, kinds):
-    """A batch of CFB1. Raises struct.error where a number or a name is too large for it."""
+    """A batch of CFB1. Raises NotPacked, and struct.error where a number or a name is too large for
+    it."""
     descriptors, buffers = [], []
-    for name, values, (code, pack, zero), types in zip(names, columns, forms, kinds):
-        has_nulls = code != 0 and NONE_TYPE in types
+    for name, values, form, types in zip(names, columns, forms, kinds):
+        pack, zero = form
+        has_nulls = form is not PACKED_NULL and NONE_TYPE in types
         if has_nulls:
             buffers.append(validity(values))
-            values = [zero if value is None else value for value in values]
-        buffers.append(padded(pack(values)))
+            values = without_none(values, zero)
+        code, precision, scale, zone, data = pack(values)
+        buffers.append(padded(data))
         name = name.encode("utf-8", "replace")
-        descriptors += (struct.pack("<BBxxHxx4x", code, has_nulls, len(name)), name)
+        descriptors += (struct.pack("<BBBBHH4x", code, has_nulls, precision, scale, len(name),
+                                    len(zone)), name, zone)
     described = b"".join(descriptors)
     head = struct.pack("<4sHHII", b"CFB1", 1, len(names), count, len(described))
     return b"".join((head, padded(described), *buffers))
@@ -433,7 +526,7 @@ class Stream:
             return False
         try:
             payload = packed_batch(self.names, len(self.values), columns, forms, kinds)
-        except struct.error:
+        except (NotPacked, struct.error):
             return False
         self.send_pieces()
         self.send(payload)

@@ -182,6 +182,58 @@ static void columns_of_one_type_have_nulls(void **state)
         "demo: i=int64:-8 f=boolean:true \u00fc=float64:3.5 t=null n=null\n");
 }
 
+/* The columns of a table that are packed, with nulls, at the ends of their ranges. */
+static void columns_of_every_type_have_nulls(void **state)
+{
+    rig_gives(*state,
+              "from datetime import date, datetime, time, timedelta, timezone\n"
+              "from decimal import Decimal as D\n"
+              "MOMENTS = [datetime.min, None, datetime.max, datetime(1970, 1, 1, 0, 0, 0, 1)]\n"
+              "EVEN = [D('-0.50'), None, D('99.99'), D('0.00')]\n"
+              "UNEVEN = [None, D('1.5'), D('-2.125'), D('1E+3')]\n"
+              "LONG = [D('-12345678901234567890123456789012345678'), D(1), None, D(0)]\n"
+              "def parse(path):\n"
+              "    for i, at in enumerate(MOMENTS):\n"
+              "        yield {'at': at, 'utc': at and at.replace(tzinfo=timezone.utc),\n"
+              "               'day': at and at.date(), 'time': at and at.time(),\n"
+              "               'since': at and timedelta(microseconds=-i), 'even': EVEN[i],\n"
+              "               'uneven': UNEVEN[i], 'long': LONG[i], 'bytes': at and b'ab'[:i]}\n",
+              "[demo]\n"
+              "demo: at=timestamp:0001-01-01T00:00:00 utc=timestamp_tz:0001-01-01T00:00:00Z "
+              "day=date:0001-01-01 time=time:00:00:00 since=duration:PT0S even=decimal:-0.50 "
+              "uneven=null long=decimal:-12345678901234567890123456789012345678 bytes=binary:\n"
+              "demo: at=null utc=null day=null time=null since=null even=null "
+              "uneven=decimal:1.500 long=decimal:1 bytes=null\n"
+              "demo: at=timestamp:9999-12-31T23:59:59.999999 "
+              "utc=timestamp_tz:9999-12-31T23:59:59.999999Z day=date:9999-12-31 "
+              "time=time:23:59:59.999999 since=duration:-PT0.000002S even=decimal:99.99 "
+              "uneven=decimal:-2.125 long=null bytes=binary:YWI=\n"
+              "demo: at=timestamp:1970-01-01T00:00:00.000001 "
+              "utc=timestamp_tz:1970-01-01T00:00:00.000001Z day=date:1970-01-01 "
+              "time=time:00:00:00.000001 since=duration:-PT0.000003S even=decimal:0.00 "
+              "uneven=decimal:1000.000 long=decimal:0 bytes=binary:YWI=\n");
+}
+
+/* Columns of one type that cannot be packed. */
+static void columns_that_are_not_packed_come_as_json(void **state)
+{
+    rig_gives(*state,
+              "from datetime import datetime, timedelta, timezone, tzinfo\n"
+              "from decimal import Decimal as D\n"
+              "class Zone(tzinfo):\n"
+              "    __hash__ = None\n"
+              "    def utcoffset(self, at): return None\n"
+              "ROWS = [(D('1E-38'), D('NaN'), D('1' * 39), datetime(1970, 1, 1)),\n"
+              "        (D('-9.5'), D('1.0'), D('2'), datetime(1970, 1, 2, tzinfo=Zone()))]\n"
+              "def parse(path):\n"
+              "    for a, b, c, at in ROWS:\n"
+              "        yield {'a': a, 'b': b, 'c': c, 'at': at}\n",
+              "[demo]\n"
+              "demo: a=decimal:0.00000000000000000000000000000000000001 b=null "
+              "c=string:111111111111111111111111111111111111111 at=timestamp:1970-01-01T00:00:00\n"
+              "demo: a=decimal:-9.5 b=decimal:1.0 c=decimal:2 at=timestamp:1970-01-02T00:00:00\n");
+}
+
 /* Whether a column has one type may differ from one payload to the next. */
 static void rows_stay_in_order(void **state)
 {
@@ -516,6 +568,8 @@ int main(void)
         WITH_RIG(every_cell_has_its_form),
         WITH_RIG(whole_columns_convert_alike),
         WITH_RIG(columns_of_one_type_have_nulls),
+        WITH_RIG(columns_of_every_type_have_nulls),
+        WITH_RIG(columns_that_are_not_packed_come_as_json),
         WITH_RIG(rows_stay_in_order),
         WITH_RIG(times_of_nanoseconds_are_times),
         WITH_RIG(a_row_limit_ends_an_endless_iterator),
