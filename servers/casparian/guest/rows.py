@@ -16,7 +16,6 @@ import enum
 import itertools
 import json
 import math
-import operator
 import os
 import struct
 
@@ -322,8 +321,8 @@ def pack_dates(values):
 
 
 def pack_micros(deltas):
-    micros = map(operator.floordiv, deltas, itertools.repeat(MICROSECOND))
-    return struct.pack(f"<{len(deltas)}q", *micros)
+    return struct.pack(f"<{len(deltas)}q", *[(delta.days * 86400 + delta.seconds) * 1000000 +
+                                             delta.microseconds for delta in deltas])
 
 
 def pack_datetimes(values):
@@ -466,9 +465,34 @@ class Stream:
                 self.values.append(tuple(row.values()))
         self.count += 1
         if len(self.values) >= self.piece_rows:
-            self.encode()
-            if self.rows >= PAYLOAD_ROWS or self.bytes >= PAYLOAD_BYTES:
-                self.flush()
+            self.end_rows()
+
+    def add_alike(self, items, end):
+        """Take rows of an iterator, as long as they are dicts with the names of the last row whose
+        first value is no list. Returns the first other item, or `end`. What `add` does, in a loop
+        of its own because most of the time of a plugin with many rows is spent here."""
+        names, values, most = self.names, self.values, self.piece_rows
+        if self.is_mixed or not names:
+            return next(items, end)
+        for item in items:
+            if type(item) is not dict or tuple(item) != names:
+                return item
+            row = tuple(item.values())
+            if type(row[0]) is list:
+                return item
+            values.append(row)
+            self.count += 1
+            if len(values) >= most:
+                self.end_rows()
+                values, most = self.values, self.piece_rows
+                if not self.names:
+                    break
+        return next(items, end)
+
+    def end_rows(self):
+        self.encode()
+        if self.rows >= PAYLOAD_ROWS or self.bytes >= PAYLOAD_BYTES:
+            self.flush()
 
     def change_names(self, names):
         """Go on with rows of other keys. Returns False where the payload is mixed from now on."""

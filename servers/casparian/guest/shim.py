@@ -29,6 +29,7 @@ CHANNEL_FD = 3
 DEPTH_MAX = 16
 WARM_UPS = 20
 FORK_TRIES, FORK_PAUSE_S = 10, 0.05
+END_OF_ITEMS = object()
 
 
 class Output:
@@ -145,6 +146,12 @@ class Emitter:
         if not self.open_outputs or self.beyond > 20 * self.row_limit + 1000:
             raise LimitReached
 
+    def rows(self, stream, row, items):
+        """A row, and those like it that follow. Returns the first other item."""
+        self.row(stream, row)
+        return next(items, END_OF_ITEMS) if self.row_limit is not None \
+            else stream.add_alike(items, END_OF_ITEMS)
+
     def data(self, name, data, depth=0):
         """Rows of a named output."""
         table = None
@@ -161,11 +168,14 @@ class Emitter:
         elif isinstance(data, (str, bytes)) or not hasattr(data, "__iter__") or depth > DEPTH_MAX:
             raise TypeError(f"output {name}: a {type(data).__name__} has no rows; rows are dicts")
         else:
-            for item in data:
+            items = iter(data)
+            item = next(items, END_OF_ITEMS)
+            while item is not END_OF_ITEMS:
                 if type(item) is dict:
-                    self.row(stream, item)
+                    item = self.rows(stream, item, items)
                 else:
                     self.data(name, item, depth + 1)
+                    item = next(items, END_OF_ITEMS)
 
     def is_map(self, value):
         """Whether a dict is a map of outputs, not a row."""
@@ -198,14 +208,16 @@ class Emitter:
             self.values(value, depth)
 
     def values(self, values, depth):
-        stream = None
-        for item in values:
+        stream, items = None, iter(values)
+        item = next(items, END_OF_ITEMS)
+        while item is not END_OF_ITEMS:
             if type(item) is dict and not isinstance(next(iter(item.values()), None), list):
                 if stream is None:
                     stream = self.stream(self.default)
-                self.row(stream, item)
+                item = self.rows(stream, item, items)
             else:
                 self.value(item, depth + 1)
+                item = next(items, END_OF_ITEMS)
 
     def finish(self):
         for stream in self.streams.values():

@@ -255,6 +255,38 @@ static void rows_stay_in_order(void **state)
     mcp_buf_clear(&expected);
 }
 
+/* Rows that are alike are taken in a loop of their own, which others end. */
+static void other_things_may_come_between_rows(void **state)
+{
+    rig_gives(*state,
+              "from casparian_types import Output\n"
+              "class Row(dict): pass\n"
+              "def parse(path):\n"
+              "    row = {}\n"
+              "    for i in range(3):\n"
+              "        row['i'], row['v'] = i, -i\n"
+              "        yield row\n"
+              "    yield {'v': 3, 'i': 3}\n"
+              "    yield {'i': 4, 'v': 4}\n"
+              "    yield Output('other', [{'n': 1}, {'n': 2}, ({'n': 3}, {'n': 4})])\n"
+              "    yield {'i': 5, 'v': 5}\n"
+              "    yield {'i': [6], 'v': 6}\n"
+              "    yield {'demo': [{'i': 7, 'v': 7}]}\n"
+              "    yield Row(i=8, v=8)\n"
+              "    yield ('other', [{'n': [5]}, {'n': 6}])\n"
+              "    yield [{'i': 9, 'v': 9}, {}, {'i': 10, 'v': 10}]\n",
+              "[demo]\n[other]\n"
+              "demo: i=int64:0 v=int64:0\ndemo: i=int64:1 v=int64:-1\n"
+              "demo: i=int64:2 v=int64:-2\ndemo: i=int64:3 v=int64:3\n"
+              "demo: i=int64:4 v=int64:4\ndemo: i=int64:5 v=int64:5\n"
+              "demo: i=string:[6] v=int64:6\n"
+              "demo: demo=string:[{\"i\":7,\"v\":7}]\n"
+              "demo: i=int64:8 v=int64:8\ndemo: i=int64:9 v=int64:9\ndemo:\n"
+              "demo: i=int64:10 v=int64:10\n"
+              "other: n=int64:1\nother: n=int64:2\nother: n=int64:3\nother: n=int64:4\n"
+              "other: n=string:[5]\nother: n=int64:6\n");
+}
+
 /* numpy.datetime64 of nanoseconds: its item() is an int, and of microseconds a datetime. */
 static void times_of_nanoseconds_are_times(void **state)
 {
@@ -571,6 +603,7 @@ int main(void)
         WITH_RIG(columns_of_every_type_have_nulls),
         WITH_RIG(columns_that_are_not_packed_come_as_json),
         WITH_RIG(rows_stay_in_order),
+        WITH_RIG(other_things_may_come_between_rows),
         WITH_RIG(times_of_nanoseconds_are_times),
         WITH_RIG(a_row_limit_ends_an_endless_iterator),
         WITH_RIG(many_rows_come_in_batches),
