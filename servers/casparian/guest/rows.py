@@ -31,6 +31,7 @@ LOG_MAX = 64 << 10
 MIXED_ROWS = 64  # below so many rows, rows with other keys join a payload as objects
 INT_MAX = (1 << 63) - 1
 DIGITS_MAX = 38
+DECIMAL_END = 10 ** DIGITS_MAX
 
 Mapping = collections.abc.Mapping
 
@@ -273,7 +274,7 @@ def pack_floats(values):
     return 3, 0, 0, b"", struct.pack(f"<{len(values)}d", *values)
 
 
-# A number of more digits than it has has too many for a table, too.
+# A number that has more digits is too long for a table, too.
 WIDE = decimal.Context(prec=2 * DIGITS_MAX, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 
 
@@ -291,9 +292,10 @@ def pack_decimals(values):
         raise NotPacked  # one is not finite, or too long
     scale = max(0, -min(exponents))
     numbers = list(map(int, map(WIDE.scaleb, values, itertools.repeat(scale))))
-    precision = max(len(str(max(map(abs, numbers)))), scale)
-    if precision > DIGITS_MAX:
+    largest = max(map(abs, numbers))
+    if largest >= DECIMAL_END:
         raise NotPacked
+    precision = max(len(str(largest)), scale)
     data = b"".join([number.to_bytes(16, "little", signed=True) for number in numbers])
     return 4, precision, scale, b"", data
 
@@ -485,9 +487,7 @@ class Stream:
             if len(values) >= most:
                 self.end_rows()
                 values, most = self.values, self.piece_rows
-                if not self.names:
-                    break
-        return next(items, end)
+        return end
 
     def end_rows(self):
         self.encode()
@@ -519,43 +519,58 @@ class Stream:
             raise Unsupported(f"output {self.name}, column {name}: {error}") from None
 
     def encode(self):
-        """Send `values` packed, or turn them into a piece of JSON."""
-        if not self.values:
+        """Send `values` packed, or turn them into a piece of JSON; half of them at a time where they
+        are too large for a payload."""
+        if not self.values or self.encode_values():
             return
+        values, half = self.values, len(self.values) // 2
+        self.values = values[:half]
+        self.encode()
+        self.values = values[half:]
+        self.encode()
+
+    def encode_values(self):
+        """Returns False where they are too large, and several."""
         if self.is_mixed:
             rows = [{name: self.convert(name, (row[name],), {type(row[name])})[0] for name in row}
                     for row in self.values]
         else:
             columns = list(zip(*self.values))
             kinds = [set(map(type, column)) for column in columns]
-            if self.send_packed(columns, kinds):
-                return
+            payload = self.packed(columns, kinds)
+            if payload is not None:
+                return self.end_piece(payload, self.send)
             cells = list(map(self.convert, self.names, columns, kinds))
             changed = any(a is not b for a, b in zip(cells, columns))
             rows = list(zip(*cells)) if changed else self.values
-        piece = encode_json(rows)[1:-1].encode("utf-8", "replace")
-        self.pieces.append(piece)
-        self.rows += len(rows)
-        self.bytes += len(piece)
-        self.end_piece(len(piece))
+        return self.end_piece(encode_json(rows)[1:-1].encode("utf-8", "replace"), self.add_piece)
 
-    def end_piece(self, length):
-        self.piece_rows = max(1, min(PIECE_ROWS, PIECE_BYTES * len(self.values) // (length + 1)))
+    def end_piece(self, piece, take):
+        rows, length = len(self.values), len(piece)
+        if rows > 1 and length > PAYLOAD_MAX // 2:
+            return False
+        take(piece)
+        self.piece_rows = max(1, min(PIECE_ROWS, PIECE_BYTES * rows // (length + 1)))
         self.values = []
-
-    def send_packed(self, columns, kinds):
-        """Send `values` as a payload of their own, if each column has one type that can be packed."""
-        forms = list(map(packed_form, kinds))
-        if None in forms:
-            return False
-        try:
-            payload = packed_batch(self.names, len(self.values), columns, forms, kinds)
-        except (NotPacked, struct.error):
-            return False
-        self.send_pieces()
-        self.send(payload)
-        self.end_piece(len(payload))
         return True
+
+    def add_piece(self, piece):
+        if self.bytes + len(piece) > PAYLOAD_MAX // 2:
+            self.send_pieces()
+        self.pieces.append(piece)
+        self.rows += len(self.values)
+        self.bytes += len(piece)
+
+    def packed(self, columns, kinds):
+        """`values` as a payload of their own; None where a column has several types, or values that
+        cannot be packed. The next ones probably cannot be either: the payload of JSON goes on."""
+        forms = list(map(packed_form, kinds))
+        if self.pieces or None in forms:
+            return None
+        try:
+            return packed_batch(self.names, len(self.values), columns, forms, kinds)
+        except (NotPacked, struct.error):
+            return None
 
     def send_pieces(self):
         """Send the JSON that there is, and begin a new payload."""

@@ -341,6 +341,31 @@ static void a_row_may_be_large(void **state)
     assert_true(self->outcome.bytes > 24 << 20);
 }
 
+/* Far more than a payload has room for, before it is known how large a row is: packed, and as JSON. */
+static void many_rows_may_be_large(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "def parse(path):\n"
+                     "    for i in range(120):\n"
+                     "        yield {'text': 'x' * (2 << 20), 'n': i if i < 60 else [i]}\n");
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    assert_int_equal(self->outcome.rows, 120);
+}
+
+/* Longer than Python makes a text of an integer. */
+static void a_decimal_may_have_thousands_of_digits(void **state)
+{
+    rig *self = *state;
+    rig_module(self, "from decimal import Decimal\n"
+                     "def parse(path):\n"
+                     "    yield {'d': Decimal('1' * 5000)}\n");
+    rig_parse(self, "one.txt");
+    rig_expect(self, CASPARIAN_FAILURE_NONE);
+    assert_int_equal(strlen(rig_rows(self)), strlen("[demo]\ndemo: d=string:\n") + 5000);
+    assert_non_null(strstr(rig_log(self), "more than 38 digits"));
+}
+
 /* ---- the environment ------------------------------------------------------------------------- */
 
 static void it_has_the_environment_of_the_contract(void **state)
@@ -608,6 +633,8 @@ int main(void)
         WITH_RIG(a_row_limit_ends_an_endless_iterator),
         WITH_RIG(many_rows_come_in_batches),
         WITH_RIG(a_row_may_be_large),
+        WITH_RIG(many_rows_may_be_large),
+        WITH_RIG(a_decimal_may_have_thousands_of_digits),
         WITH_RIG(it_has_the_environment_of_the_contract),
         WITH_RIG(what_it_prints_is_logged),
         WITH_RIG(the_log_of_a_file_is_cut),
