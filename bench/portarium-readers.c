@@ -280,8 +280,7 @@ static void bench(void)
            READERS, RATE * EVENTS_OF_RUN, EVENTS, (READERS + RECONNECTING - 1) / RECONNECTING,
            AWAY_MS);
     if (resyncs > 0)
-        printf("portarium-readers %ld times a reader was too slow for it, and connected again\n",
-               resyncs);
+        printf("portarium-readers %ld times a reader was too slow, and connected again\n", resyncs);
     printf("portarium-readers from an event to its arrival: median %.1f ms, 99 %% within %.1f ms "
            "(at most 100); %.0f %% of a core; resident %.1f MB; load average %.1f\n",
            figures_at(ms, timed, 0.5), figures_at(ms, timed, 0.99), busy * 100,

@@ -230,7 +230,6 @@ static size_t share_of_submitted(const struct lane *lane)
 
     if (share < matching)
         share = matching;
-
     if (share > batch_max / 2)
         share = batch_max / 2;
     if (lane->waited.count == 0)

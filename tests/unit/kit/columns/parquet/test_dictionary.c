@@ -22,15 +22,22 @@ static int make_words(void **state)
 }
 
 /* One row group of the words, with nulls or without. */
-static void write_words(struct world *world, size_t rows, bool has_nulls, size_t batch)
+static void write_words_by(struct world *world, size_t rows, bool has_nulls, size_t batch,
+                           parquet_codec codec)
 {
+    const parquet_options options = { .codec = codec };
     const columns_column column = { "text", COLUMNS_TEXT, words, has_nulls ? some : NULL };
     const parquet_column schema = { "text", COLUMNS_TEXT, has_nulls };
     const columns_table table = { rows, 1, &column };
 
-    write_batches(world, &schema, &table, batch, NULL);
+    write_batches(world, &schema, &table, batch, &options);
     expect_same(read_back(world), &column, rows);
     expect_rows(world, "parquet_file_metadata", "num_row_groups = 1");
+}
+
+static void write_words(struct world *world, size_t rows, bool has_nulls, size_t batch)
+{
+    write_words_by(world, rows, has_nulls, batch, PARQUET_ZSTD);
 }
 
 static void expect_dictionary(struct world *world, bool expected)
@@ -51,7 +58,7 @@ static void texts_that_repeat_are_stored_once(void **state)
         size_t count = counts[i / 2];
         for (size_t row = 0; row < MANY; row++)
             words[row] = room[row * 7919 % (row < MANY / 3 && count > 5000 ? 5000 : count)];
-        write_words(world, MANY, i % 2, i % 3 ? MANY : 999);
+        write_words_by(world, MANY, i % 2, i % 3 ? MANY : 999, (parquet_codec)(i % 3));
         expect_dictionary(world, true);
     }
 }
@@ -101,6 +108,23 @@ static void texts_that_differ_are_plain(void **state)
         write_words(world, i < 2 ? WORDS : 10, i % 2, WORDS);
         expect_dictionary(world, false);
     }
+}
+
+/* After a row group whose texts differ, seven have no dictionary; the next one is tried. */
+static void a_later_row_group_is_tried_again(void **state)
+{
+    enum { GROUP = 1000, GROUPS = 10 };
+    const parquet_options options = { .row_group_rows = GROUP };
+    const columns_column column = { "text", COLUMNS_TEXT, words, NULL };
+    struct world *world = *state;
+
+    for (size_t row = 0; row < GROUPS * GROUP; row++)
+        words[row] = room[row < GROUP ? row : row % 5];
+    write_one(world, &column, GROUPS * GROUP, &options);
+    expect_same(read_back(world), &column, GROUPS * GROUP);
+    assert_int_equal(count_rows(world, "SELECT 1 FROM parquet_metadata(%s) WHERE (encodings LIKE "
+                                       "'%DICTIONARY%') = (row_group_id >= 8)"),
+                     GROUPS);
 }
 
 /* The first rows repeat; then there are more texts than the dictionary has room for. */
@@ -198,6 +222,7 @@ int main(void)
         EACH(the_file_is_the_smaller_for_it),
         EACH(runs_come_back),
         EACH(texts_that_differ_are_plain),
+        EACH(a_later_row_group_is_tried_again),
         EACH(a_full_dictionary_is_followed_by_plain_pages),
         EACH(nulls_need_no_dictionary),
         EACH(blobs_have_one_too),
