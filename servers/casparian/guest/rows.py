@@ -563,7 +563,7 @@ class Stream:
 
     def packed(self, columns, kinds):
         """`values` as a payload of their own; None where a column has several types, or values that
-        cannot be packed. The next ones probably cannot be either: the payload of JSON goes on."""
+        cannot be packed. While there is JSON to be sent none are: they would probably be such, too."""
         forms = list(map(packed_form, kinds))
         if self.pieces or None in forms:
             return None

@@ -341,7 +341,7 @@ static void a_row_may_be_large(void **state)
     assert_true(self->outcome.bytes > 24 << 20);
 }
 
-/* Far more than a payload has room for, before it is known how large a row is: packed, and as JSON. */
+/* More than a payload has room for, before it is known how large a row is: packed, and as JSON. */
 static void many_rows_may_be_large(void **state)
 {
     rig *self = *state;
