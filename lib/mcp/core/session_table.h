@@ -67,6 +67,7 @@ const mcp__event *mcp__event_ring_next(const mcp__event_ring *ring, uint32_t str
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 typedef struct mcp__session_entry mcp__session_entry;
+struct mcp__httpd_peer;
 
 struct mcp__session_entry {
     mcp__session session;
@@ -76,6 +77,7 @@ struct mcp__session_entry {
     uint32_t streams;       /* numbers given to streams so far */
     uint64_t listen_number; /* of the last event on the stream that belongs to no request */
     int open_streams;       /* connections that are open for it; the transport counts */
+    LIST_HEAD(, mcp__httpd_peer) peers; /* its requests and streams of HTTP; the transport's */
     int64_t used_ms;
     int64_t begun_ns; /* mono; of one with an id */
     TAILQ_ENTRY(mcp__session_entry) age;

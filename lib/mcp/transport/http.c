@@ -368,7 +368,7 @@ void mcp__httpd_read_body(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__
 static void on_session_ending(mcp__session_entry *entry, void *data)
 {
     mcp__httpd *httpd = data;
-    mcp__httpd_peer *peer = entry->open_streams > 0 ? mcp__httpd_peer_find(httpd, entry, 0) : NULL;
+    mcp__httpd_peer *peer = entry->open_streams > 0 ? mcp__httpd_peer_find(entry, 0) : NULL;
 
     mcp__histogram_add(&httpd->session_times, mcp_clock_mono_ns() - entry->begun_ns);
     if (peer)

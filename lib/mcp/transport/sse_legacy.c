@@ -92,7 +92,7 @@ static mcp__httpd_peer *find_stream(mcp__httpd *httpd, const mcp__http_exchange 
     (void)snprintf(id, sizeof id, "%s", at);
     mcp__session_entry *entry = mcp__session_table_find(&httpd->sessions, id,
                                                         mcp__httpd_caller_name(httpd));
-    mcp__httpd_peer *peer = entry ? mcp__httpd_peer_find(httpd, entry, 0) : NULL;
+    mcp__httpd_peer *peer = entry ? mcp__httpd_peer_find(entry, 0) : NULL;
     return peer && peer->is_session ? peer : NULL;
 }
 

@@ -208,7 +208,7 @@ static void resume(const struct request *request, mcp__session_entry *entry, con
     uint32_t stream = 0;
     uint64_t number = 0;
     bool is_known = read_event_id(last, &stream, &number);
-    mcp__httpd_peer *peer = is_known ? mcp__httpd_peer_find(request->httpd, entry, stream) : NULL;
+    mcp__httpd_peer *peer = is_known ? mcp__httpd_peer_find(entry, stream) : NULL;
     bool is_kept = is_known && mcp__event_ring_covers(&entry->events, stream, number);
     bool is_last = peer ? number == peer->number : stream == 0 && number == entry->listen_number;
 
@@ -235,7 +235,7 @@ static void serve_get(const struct request *request)
         refuse(request, 503, mcp_status_code(MCP_E_NOMEM), mcp_status_words(MCP_E_NOMEM));
     else if (last)
         resume(request, entry, last);
-    else if (mcp__httpd_peer_find(request->httpd, entry, 0))
+    else if (mcp__httpd_peer_find(entry, 0))
         refuse(request, 409, BAD_REQUEST, "the session has a stream already");
     else
         open_stream(request, entry, NULL);

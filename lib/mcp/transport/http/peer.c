@@ -54,6 +54,7 @@ void mcp__httpd_peer_free(mcp__httpd_peer *peer)
         disconnect(peer);
     if (peer->entry->session.listener == &peer->peer)
         peer->entry->session.listener = NULL;
+    LIST_REMOVE(peer, of_entry);
     if (peer->is_once)
         mcp__session_table_return(&httpd->sessions, peer->entry);
     LIST_REMOVE(peer, link);
@@ -332,6 +333,7 @@ mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exch
     peer->begun_ms = mcp_clock_mono_ms();
     connect(peer, exchange);
     LIST_INSERT_HEAD(&httpd->peers, peer, link);
+    LIST_INSERT_HEAD(&entry->peers, peer, of_entry);
     httpd->peer_count++;
     return peer;
 }
@@ -410,12 +412,11 @@ void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms)
         write_comment(peer);
 }
 
-mcp__httpd_peer *mcp__httpd_peer_find(mcp__httpd *httpd, const mcp__session_entry *entry,
-                                      uint32_t stream)
+mcp__httpd_peer *mcp__httpd_peer_find(const mcp__session_entry *entry, uint32_t stream)
 {
-    mcp__httpd_peer *peer = LIST_FIRST(&httpd->peers);
+    mcp__httpd_peer *peer = LIST_FIRST(&entry->peers);
 
-    while (peer && (peer->entry != entry || !peer->is_stream || peer->stream != stream))
-        peer = LIST_NEXT(peer, link);
+    while (peer && (!peer->is_stream || peer->stream != stream))
+        peer = LIST_NEXT(peer, of_entry);
     return peer;
 }

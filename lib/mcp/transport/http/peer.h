@@ -16,8 +16,9 @@ struct mcp__httpd_peer {
     mcp__peer peer; /* first */
     mcp__exchange_owner owner;
     mcp__httpd *httpd;
-    LIST_ENTRY(mcp__httpd_peer) link; /* of the server's list */
-    mcp__http_exchange *exchange;     /* NULL: no client is connected */
+    LIST_ENTRY(mcp__httpd_peer) link;     /* of the server's list */
+    LIST_ENTRY(mcp__httpd_peer) of_entry; /* of its entry's list */
+    mcp__http_exchange *exchange;         /* NULL: no client is connected */
     mcp__session_entry *entry;
     const char *origin; /* of a page in a browser that may read the answer; or NULL */
     mcp__accepted accepted;
@@ -80,8 +81,7 @@ void mcp__httpd_peer_challenge(const mcp__httpd_peer *peer, mcp__head *head, mcp
 void mcp__httpd_peer_free(mcp__httpd_peer *peer);
 
 /** The peer of that session and stream; NULL when there is none. */
-mcp__httpd_peer *mcp__httpd_peer_find(mcp__httpd *httpd, const mcp__session_entry *entry,
-                                      uint32_t stream);
+mcp__httpd_peer *mcp__httpd_peer_find(const mcp__session_entry *entry, uint32_t stream);
 
 /** Answer a GET for a stream that has ended from what is kept of it. The exchange is over. */
 void mcp__httpd_peer_replay(mcp__httpd *httpd, mcp__http_exchange *exchange,
