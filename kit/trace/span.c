@@ -90,12 +90,16 @@ static void put_attribute(mcp_json_writer *json, const char *key, const char *te
     mcp_write_end(json);
 }
 
+/* 64 bits are a decimal string in the JSON form; a time after 1970 has no sign. */
 static void put_time(mcp_json_writer *json, const char *name, int64_t ns)
 {
-    char text[24];
+    char digits[24];
+    size_t at = sizeof digits;
 
-    (void)snprintf(text, sizeof text, "%" PRId64, ns);
-    mcp_write_member_string(json, name, text);
+    for (uint64_t left = ns > 0 ? (uint64_t)ns : 0; left > 0 || at == sizeof digits; left /= 10)
+        digits[--at] = (char)('0' + left % 10);
+    mcp_write_name(json, name);
+    mcp_write_string_n(json, digits + at, sizeof digits - at);
 }
 
 static void put_attributes(mcp_json_writer *json, const trace_span *span)

@@ -31,10 +31,37 @@ static void fail(mcp_json_writer *writer, mcp_status status)
         writer->status = status;
 }
 
-static void put(mcp_json_writer *writer, const char *bytes, size_t length)
+/* mcp_buf_reserve without a call where there is room, which there nearly always is: a document is
+ * many small pieces. */
+static inline char *reserve(mcp_json_writer *writer, size_t length)
 {
-    if (writer->status == MCP_OK)
-        fail(writer, mcp_buf_append(writer->buf, bytes, length));
+    mcp_buf *buf = writer->buf;
+
+    if (buf->status == MCP_OK && length < buf->capacity - buf->length)
+        return buf->data + buf->length;
+    char *room = mcp_buf_reserve(buf, length);
+    if (!room)
+        fail(writer, buf->status);
+    return room;
+}
+
+/* Behind what was written into the room. */
+static inline void commit(mcp_json_writer *writer, size_t length)
+{
+    mcp_buf *buf = writer->buf;
+
+    buf->length += length;
+    buf->data[buf->length] = '\0';
+}
+
+static inline void put(mcp_json_writer *writer, const char *bytes, size_t length)
+{
+    char *room = writer->status == MCP_OK && length > 0 ? reserve(writer, length) : NULL;
+
+    if (!room)
+        return;
+    memcpy(room, bytes, length);
+    commit(writer, length);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -130,7 +157,7 @@ static bool is_special(unsigned char byte)
 }
 
 /* Of eight bytes: how many come before the first special one. */
-static size_t plain_of_eight(const char *text)
+static inline size_t plain_of_eight(const char *text)
 {
     uint64_t word;
 
@@ -145,7 +172,8 @@ static size_t plain_of_eight(const char *text)
     return found ? (size_t)__builtin_ctzll(found) / 8 : sizeof word;
 }
 
-/* How many bytes at the front need no look: eight at a time first. */
+/* How many bytes at the front need no look: eight at a time first, the last eight with some that
+ * were looked at. */
 static size_t plain_run(const char *text, size_t length)
 {
     size_t at = 0;
@@ -156,6 +184,9 @@ static size_t plain_run(const char *text, size_t length)
         if (plain < sizeof(uint64_t))
             return at;
     }
+    if (at > 0 && at < length &&
+        plain_of_eight(text + length - sizeof(uint64_t)) == sizeof(uint64_t))
+        return length;
     while (at < length && !is_special((unsigned char)text[at]))
         at++;
     return at;
@@ -244,12 +275,10 @@ static size_t put_ascii(mcp_json_writer *writer, const char *text, size_t length
         put(writer, is_plain ? text : form, is_plain ? 1 : escape(form, (unsigned char)*text));
         return 1;
     }
-    char *out = mcp_buf_reserve(buf, room);
-    if (!out) {
-        fail(writer, buf->status);
+    char *out = reserve(writer, room);
+    if (!out)
         return 0;
-    }
-    mcp_buf_commit(buf, (size_t)(write_ascii(out, &at, text + piece) - out));
+    commit(writer, (size_t)(write_ascii(out, &at, text + piece) - out));
     return (size_t)(at - text);
 }
 
@@ -267,21 +296,19 @@ static void put_special(mcp_json_writer *writer, const char *text, size_t length
 static void put_string(mcp_json_writer *writer, const char *text, size_t length)
 {
     size_t plain = plain_run(text, length);
-    char *room = mcp_buf_reserve(writer->buf, plain + 2);
+    char *room = reserve(writer, plain + 2);
 
-    if (!room) {
-        fail(writer, writer->buf->status);
+    if (!room)
         return;
-    }
     room[0] = '"';
     if (text && plain > 0)
         memcpy(room + 1, text, plain);
     room[1 + plain] = '"';
     if (plain == length) {
-        mcp_buf_commit(writer->buf, plain + 2);
+        commit(writer, plain + 2);
         return;
     }
-    mcp_buf_commit(writer->buf, plain + 1);
+    commit(writer, plain + 1);
     put_special(writer, text + plain, length - plain);
     put(writer, "\"", 1);
 }
