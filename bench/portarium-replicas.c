@@ -6,8 +6,9 @@
  * The PostgreSQL is one of the bench's own, with the durability of its defaults; ours and the peer
  * have one each, and run by turns. A gated run is started over MCP, its approval awaited by a long
  * poll of the run, decided over MCP, and its end awaited like the approval: by 25 clients of each
- * process. The peer's workflow is started, told the decision and awaited by 25
- * callers within each of its processes, without any network. Every answer is checked.
+ * process. The peer is measured twice: within its processes, by 25 callers in each of them, which
+ * start a workflow, decide before it asks and await its end, without any network; and served, by
+ * the same clients as ours with the same requests. Every answer is checked.
  *
  *     bench-portarium-replicas [PROGRAM]     default: portarium of CAUSEWAY_BIN or build/bin
  */
@@ -28,7 +29,8 @@ enum {
     WORKSPACES = 8,
     CLIENTS = BENCH(50, 4), /* half of them at each process */
     ROUNDS = BENCH(3, 1),
-    GATED = BENCH(400, 8), /* runs of a round */
+    GATED = BENCH(400, 8),  /* runs of a round */
+    SERVED = BENCH(100, 8), /* of the peer where it is served: it is slower */
     PROCESSES = 2
 };
 
@@ -36,6 +38,9 @@ enum {
 
 /* A client over and over: a run is started, waits, is decided, ends. */
 enum state { START, AWAIT_GATE, DECIDE, AWAIT_END };
+
+/* Whose clients: each has as many. */
+enum side { OURS, PEERS, SIDES };
 
 typedef struct caller {
     int workspace;
@@ -47,32 +52,41 @@ typedef struct caller {
 
 static plane own;
 static char operators[WORKSPACES][PLANE_TOKEN_MAX], approvers[WORKSPACES][PLANE_TOKEN_MAX];
-static caller callers[CLIENTS];
-static int workspaces; /* that are used */
-static load clients;
-static long ended; /* gated runs */
+static caller callers[SIDES][CLIENTS];
+static load loads[SIDES];
+static long ended[SIDES]; /* gated runs */
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
+static enum side side_of(const client *by)
+{
+    return by >= loads[OURS].clients && by < loads[OURS].clients + CLIENTS ? OURS : PEERS;
+}
+
 static caller *caller_of(const client *by)
 {
-    return &callers[by - clients.clients];
+    enum side side = side_of(by);
+
+    return &callers[side][by - loads[side].clients];
 }
 
 /* Half of the clients are at the other process: load_open knows one. */
-static void open_clients(void)
+static void open_clients(enum side side, const site *sites)
 {
-    load_open(&clients, &own.sites[0], CLIENTS);
+    load *clients = &loads[side];
+
+    load_open(clients, &sites[0], CLIENTS);
     for (int i = 0; i < CLIENTS; i++) {
-        client *by = &clients.clients[i];
-        callers[i].workspace = i % WORKSPACES;
-        snprintf(callers[i].etag, sizeof callers[i].etag, "\"none\"");
+        client *by = &clients->clients[i];
+        caller *self = &callers[side][i];
+        self->workspace = i % WORKSPACES;
+        snprintf(self->etag, sizeof self->etag, "\"none\"");
         if (i >= CLIENTS / 2)
-            load_move(&clients, by, &own.sites[1]);
-        by->token = approvers[callers[i].workspace];
+            load_move(clients, by, &sites[1]);
+        by->token = approvers[self->workspace];
         session_open(by, true);
-        memcpy(callers[i].other_session, by->session, sizeof by->session);
-        by->token = operators[callers[i].workspace];
+        memcpy(self->other_session, by->session, sizeof by->session);
+        by->token = operators[self->workspace];
         session_open(by, true);
     }
 }
@@ -115,11 +129,10 @@ static const script start = { ask_start, hear_start };
 /* The token of a client is that of its workspace; in one workspace all have the first one's. */
 static void use_workspaces(int count)
 {
-    workspaces = count;
     for (int i = 0; i < CLIENTS; i++) {
-        client *by = &clients.clients[i];
-        callers[i].workspace = i % count;
-        by->token = operators[callers[i].workspace];
+        client *by = &loads[OURS].clients[i];
+        callers[OURS][i].workspace = i % count;
+        by->token = operators[i % count];
         session_open(by, true);
     }
 }
@@ -137,7 +150,7 @@ static void bench_starts(int count, int bar)
 
     use_workspaces(count);
     for (int i = 0; i < ROUNDS; i++) {
-        long calls = load_for(&clients, &start, ROUND_S, LONG_MAX, &took);
+        long calls = load_for(&loads[OURS], &start, ROUND_S, LONG_MAX, &took);
         per_second[i] = (double)calls / took;
         started += calls;
         plane_wait(&own, "SELECT COUNT(*) FROM runs WHERE status = 'Succeeded'", started);
@@ -233,7 +246,7 @@ static void hear_gated(const client *by, const reply *it)
         self->state = START;
     else if (self->state != AWAIT_GATE && self->state != AWAIT_END)
         bench_give_up("a gated run was answered by %.1000s", by->answer);
-    ended += self->state == START;
+    ended[side_of(by)] += self->state == START;
     if (self->state == START)
         snprintf(self->etag, sizeof self->etag, "\"none\"");
 }
@@ -241,27 +254,28 @@ static void hear_gated(const client *by, const reply *it)
 static const script gated = { ask_gated, hear_gated };
 
 /* @return runs a second; those under way at the end are brought to theirs by the next round */
-static double measure_gated(void)
+static double measure_gated(enum side side, long runs)
 {
     double took = 0, all = 0;
-    long before = ended;
+    long before = ended[side];
 
-    while (ended - before < GATED) {
-        load_for(&clients, &gated, 1000, (long)GATED * 4, &took);
+    while (ended[side] - before < runs) {
+        load_for(&loads[side], &gated, 1000, runs * 4, &took);
         all += took;
     }
-    return (double)(ended - before) / all;
+    return (double)(ended[side] - before) / all;
 }
 
 /* ---- the peer -------------------------------------------------------------------------------- */
 
 static plane peer_plane; /* for its PostgreSQL */
 static program peers[PROCESSES];
+static site peer_sites[PROCESSES];
 
 static bool begin_peer(void)
 {
     static char node[] = "node", script[] = "bench/peers/dbos.mjs", at_once[16];
-    static char names[PROCESSES][16];
+    static char names[PROCESSES][16], ports[PROCESSES][16];
 
     if (access("bench/peers/node_modules/@dbos-inc/dbos-sdk", F_OK) != 0) {
         printf(
@@ -272,12 +286,15 @@ static bool begin_peer(void)
     snprintf(at_once, sizeof at_once, "%d", CLIENTS / PROCESSES);
     for (int i = 0; i < PROCESSES; i++) {
         size_t length = 0;
+        peer_sites[i] = (site){ .name = "DBOS", .port = site_free_port() };
         snprintf(names[i], sizeof names[i], "%d", i);
-        char *const command[] = { node, script, peer_plane.url, names[i], at_once, NULL };
+        snprintf(ports[i], sizeof ports[i], "%d", peer_sites[i].port);
+        char *const command[] = { node, script, peer_plane.url, names[i], at_once, ports[i], NULL };
         program_start(&peers[i], command);
         if (strncmp(program_line(&peers[i], &length), "ready", 5) != 0)
             bench_give_up("DBOS does not start");
     }
+    open_clients(PEERS, peer_sites);
     return true;
 }
 
@@ -299,22 +316,24 @@ static double measure_peer(void)
 
 static void bench_gated(void)
 {
-    double ours[ROUNDS], theirs[ROUNDS];
+    double ours[ROUNDS], within[ROUNDS], served[ROUNDS];
     bool has_peer = begin_peer();
 
     use_workspaces(WORKSPACES);
     for (int i = 0; i < ROUNDS; i++) {
-        ours[i] = measure_gated();
-        theirs[i] = has_peer ? measure_peer() : 0;
+        ours[i] = measure_gated(OURS, GATED);
+        within[i] = has_peer ? measure_peer() : 0;
+        served[i] = has_peer ? measure_gated(PEERS, SERVED) : 0;
     }
-    double half = middle(ours), other = middle(theirs);
+    double own_half = middle(ours), within_half = middle(within), served_half = middle(served);
     printf("portarium-replicas runs with a gate and an action, %d processes, %d at once: %.0f/s; "
            "load average %.1f\n",
-           PROCESSES, CLIENTS, half, bench_load_average());
+           PROCESSES, CLIENTS, own_half, bench_load_average());
     if (has_peer) {
-        printf("portarium-replicas DBOS, workflows with a gate and a step: %.0f/s; ours %.1f x (at "
-               "least 2)\n",
-               other, half / other);
+        printf("portarium-replicas DBOS, workflows with a gate and a step: within its processes "
+               "%.0f/s, ours %.1f x (at least 2); served %.0f/s, ours %.1f x\n",
+               within_half, own_half / within_half, served_half, own_half / served_half);
+        load_close(&loads[PEERS]);
         for (int i = 0; i < PROCESSES; i++)
             program_end(&peers[i]);
         plane_close(&peer_plane);
@@ -325,7 +344,7 @@ int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     signal(SIGPIPE, SIG_IGN);
-    alarm(BENCH(150, 280));
+    alarm(BENCH(300, 280));
     plane_program(argc, argv);
     plane_open(&own, WORKSPACES, true);
     for (int i = 0; i < WORKSPACES; i++) {
@@ -334,11 +353,11 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < PROCESSES; i++)
         plane_serve(&own);
-    open_clients();
+    open_clients(OURS, own.sites);
     bench_starts(WORKSPACES, 1500);
     bench_starts(1, 600);
     bench_gated();
-    load_close(&clients);
+    load_close(&loads[OURS]);
     plane_close(&own);
     return 0;
 }

@@ -8,10 +8,8 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import express from "express";
 import { z } from "zod";
+import { serve } from "./serve.mjs";
 
 const db = new DatabaseSync(process.argv[3]);
 db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
@@ -79,8 +77,7 @@ function startDurably(...given) {
   }
 }
 
-function tools() {
-  const server = new McpServer({ name: "portarium", version: "1.0.0" });
+function register(server) {
   server.registerTool(
     "portarium_run_start",
     {
@@ -93,24 +90,6 @@ function tools() {
       return { content: [{ type: "text", text: JSON.stringify(startDurably(workspaceId, workflowId, input ?? {}, token.subject)) }] };
     },
   );
-  return server;
 }
 
-const app = express();
-const transports = new Map();
-app.use(express.json());
-app.post("/mcp", async (request, response) => {
-  let transport = transports.get(request.headers["mcp-session-id"]);
-  if (!transport) {
-    transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      enableJsonResponse: true,
-      onsessioninitialized: (id) => transports.set(id, transport),
-    });
-    await tools().connect(transport);
-  }
-  await transport.handleRequest(request, response, request.body);
-});
-
-/* Clients are idle while the others are measured; Node.js would disconnect them after 5 s. */
-app.listen(Number(process.argv[2]), "127.0.0.1").keepAliveTimeout = 600_000;
+serve(Number(process.argv[2]), "portarium", register);

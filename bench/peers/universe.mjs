@@ -6,11 +6,8 @@
  *
  *     node universe.mjs PORT
  */
-import { randomUUID } from "node:crypto";
-import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import express from "express";
 import { z } from "zod";
+import { serve } from "./serve.mjs";
 
 const universes = new Map();
 
@@ -48,8 +45,7 @@ function answer({ universe, events }, how, command) {
 
 const text = (value) => [{ type: "text", text: JSON.stringify(value) }];
 
-function tools() {
-  const server = new McpServer({ name: "universe", version: "1.0.0" });
+function register(server) {
   server.registerTool(
     "send_universe_command",
     {
@@ -66,12 +62,9 @@ function tools() {
       return { content: text(answer(sent, how, command)) };
     },
   );
-  return server;
 }
 
-const app = express();
-const transports = new Map();
-app.use(express.json({ limit: "64mb" }));
+const app = serve(Number(process.argv[2]), "universe", register);
 
 app.post("/universes", (request, response) => {
   const { id, name, state } = request.body;
@@ -84,20 +77,3 @@ app.post("/universes/:id/commands", (request, response) => {
   if (!sent) return response.status(404).json({ error: "Universe not found" });
   return response.json(answer(sent, request.query.return, request.body));
 });
-
-app.post("/mcp", async (request, response) => {
-  let transport = transports.get(request.headers["mcp-session-id"]);
-  if (!transport) {
-    transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      enableJsonResponse: true,
-      onsessioninitialized: (id) => transports.set(id, transport),
-    });
-    await tools().connect(transport);
-  }
-  await transport.handleRequest(request, response, request.body);
-});
-
-/* Clients are idle while the other servers are measured; Node.js would disconnect them after 5
- * s. */
-app.listen(Number(process.argv[2]), "127.0.0.1").keepAliveTimeout = 600_000;
