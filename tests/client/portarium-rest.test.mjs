@@ -87,6 +87,51 @@ test('an entity tag saves the body of what has not changed', async () => {
     assert.deepEqual([first.status, again.status, again.text], [200, 304, '']);
 });
 
+test('a change that names another state of its document is refused, whatever the method', async () => {
+    const token = server.token('ada', 'admin');
+    const ask = (method, where, body, tag) => server.ask(method, `/v1/workspaces/ws-1${where}`, { token, body, headers: tag ? { 'If-Match': tag } : {} });
+    const machine = { schemaVersion: 1, machineId: 'm-tag', endpointUrl: 'https://m.example', active: false, displayName: 'M', capabilities: ['a:b'], executionPolicy: { isolationMode: 'PerTenantWorker', egressAllowlist: [], workloadIdentity: 'Required' } };
+    const user = await ask('POST', '/users', { userId: 'tagged', email: 'tagged@example.com', roles: ['auditor'] });
+    const hold = await ask('POST', '/legal-holds', { rationale: 'a claim' });
+    await ask('POST', '/machines', machine);
+    const { json } = await start('wf-wait', { ms: 600_000 });
+    const run = `/runs/${json.runId}`, exposure = { schemaVersion: 1, rules: [], defaultEffect: 'Allow' };
+    const changes = [
+        ['POST', `${run}/interventions`, { interventionType: 'annotate', rationale: 'seen by me' }, run],
+        ['POST', `${run}/cancel`, {}, run],
+        ['PUT', '/tool-exposure', exposure, '/tool-exposure'],
+        ['DELETE', '/users/tagged', undefined, '/users/tagged'],
+        ['DELETE', '/machines/m-tag', undefined, '/machines/m-tag'],
+        ['DELETE', `/legal-holds/${hold.json.legalHoldId}`, undefined, `/legal-holds/${hold.json.legalHoldId}`],
+    ];
+    assert.equal(user.headers.get('location'), '/v1/workspaces/ws-1/users/tagged');
+    for (const [method, where, body, document] of changes) {
+        const stale = await ask(method, where, body, '"000000000000"');
+        assert.deepEqual([where, stale.status, stale.json?.type], [where, 412, 'https://portarium.dev/problems/precondition-failed']);
+        const now = (await ask('GET', document)).headers.get('etag');
+        const done = await ask(method, where, body, now ?? '*');
+        assert.ok([200, 204].includes(done.status), `${method} ${where}: ${done.text}`);
+    }
+    assert.equal((await ask('GET', '/tool-exposure')).status, 200);
+});
+
+test('a Location leads to what was created, whatever its id', async () => {
+    const token = server.token('ada', 'admin'), userId = 'ü 1/2?x#y';
+    const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId, email: 'odd@example.com', roles: ['auditor'] } });
+    assert.equal(made.status, 201);
+    assert.equal(made.headers.get('location'), `/v1/workspaces/ws-1/users/${encodeURIComponent(userId)}`);
+    assert.equal((await server.ask('GET', made.headers.get('location'), { token })).json.userId, userId);
+});
+
+test('a change of a user touches what a user has, and nothing else', async () => {
+    const token = server.token('ada', 'admin'), where = '/v1/workspaces/ws-1/users/victim';
+    const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId: 'victim', email: 'victim@example.com', roles: ['auditor'] } });
+    const changed = await server.ask('PATCH', where, { token, body: { displayName: 'V', userId: 'ada', workspaceId: 'ws-2', createdAtIso: 'never', more: 1 } });
+    assert.equal(changed.status, 200);
+    assert.deepEqual(changed.json, { ...made.json, displayName: 'V' });
+    assert.deepEqual((await server.ask('GET', where, { token })).json, changed.json);
+});
+
 test('a long poll answers when the run changes, and at its end', async () => {
     const { json } = await start('wf-wait', { ms: 400 });
     let run = (await server.ask('GET', `${RUNS}/${json.runId}`)).json;

@@ -147,8 +147,7 @@ static mcp_status start_run(portarium_tx *tx, const portarium_request *request,
     mcp_status st = portarium_start_run(&run, tx, &start, &reply->fields, err);
     if (st != MCP_OK)
         return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/runs/%s", tx->workspace,
-                                       run.id);
+    portarium_reply_location(reply, tx, "runs", run.id);
     return portarium_reply_json(reply, tx, 201, run.json, err);
 }
 
@@ -167,6 +166,9 @@ static mcp_status cancel_run(portarium_tx *tx, const portarium_request *request,
     if (tx->actor->agent_id && !is_initiator)
         return portarium_refuse(reply, tx, err, 403,
                                 "An agent may cancel no run that somebody else has started.");
+    st = portarium_check_if_match(reply, tx, request, run.record.json, err);
+    if (st != MCP_OK)
+        return st;
     mcp_json_bool(mcp_json_get(request->body, "compensate"), &compensates);
     const char *rationale = portarium_body_string(request, "rationale");
     st = compensates ? portarium_run_cancel_and_undo(&run, tx, rationale, err)
@@ -208,6 +210,8 @@ static mcp_status intervene(portarium_tx *tx, const portarium_request *request,
                                           .target = portarium_body_string(request, "target"),
                                           .body = request->body };
     mcp_status st = portarium_run_load(&run, tx, portarium_argument(request, "runId"), err);
+    if (st == MCP_OK)
+        st = portarium_check_if_match(reply, tx, request, run.record.json, err);
     if (st == MCP_OK)
         st = portarium_run_intervene(&verdict, &run, tx, &what, err);
     if (st != MCP_OK)

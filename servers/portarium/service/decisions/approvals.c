@@ -108,8 +108,7 @@ static mcp_status create_approval(portarium_tx *tx, const portarium_request *req
         st = portarium_gate_hold_run(&parts.run, tx, err);
     if (st != MCP_OK)
         return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/approvals/%s", tx->workspace,
-                                       approval.id);
+    portarium_reply_location(reply, tx, "approvals", approval.id);
     return portarium_reply_json(reply, tx, 201, approval.json, err);
 }
 
