@@ -193,6 +193,33 @@ test('the OpenAPI document has every route, and its references hold', async () =
         assert.ok(json.components.schemas[name], name);
 });
 
+test('the OpenAPI document has each member of a query, and the headers of conditions', async () => {
+    const { json } = await server.ask('GET', '/v1/openapi.json', { token: null });
+    const operations = Object.values(json.paths).flatMap((methods) => Object.entries(methods));
+    const of = (id, place) => operations.find(([, one]) => one.operationId === id)[1].parameters.filter((one) => one.in === place).map((one) => one.name);
+    const page = ['limit', 'cursor', 'sort', 'q'];
+    assert.deepEqual(of('listRuns', 'query'), [...page, 'status', 'workflowId']);
+    assert.deepEqual(of('listWorkItems', 'query'), [...page, 'status', 'ownerUserId', 'runId', 'workflowId', 'approvalId', 'evidenceId']);
+    assert.deepEqual(of('listApprovals', 'query'), [...page, 'status', 'runId', 'planId', 'workItemId', 'assigneeUserId', 'requestedByUserId']);
+    assert.deepEqual(of('listEvidence', 'query'), ['limit', 'cursor', 'sort', 'category', 'runId', 'planId', 'workItemId']);
+    assert.deepEqual(of('verifyEvidence', 'query'), ['from', 'to']);
+    assert.deepEqual(of('getConsistency', 'query'), ['since']);
+    assert.deepEqual(of('getRun', 'query'), ['view', 'wait']);
+    assert.deepEqual(of('listAgentWork', 'query'), ['wait']);
+    for (const id of ['updateUser', 'deleteUser', 'updateWorkItem', 'putAssignment', 'cancelRun', 'interveneInRun', 'setToolExposure', 'deleteMachine'])
+        assert.ok(of(id, 'header').includes('If-Match'), id);
+    /* The document is of OpenAPI 3.1: what a parameter and an answer must have. */
+    for (const [, operation] of operations) {
+        for (const one of operation.parameters)
+            assert.ok(one.name && ['path', 'query', 'header'].includes(one.in) && one.schema.type && one.required === (one.in === 'path'), operation.operationId);
+        assert.equal(new Set(operation.parameters.map((one) => `${one.in} ${one.name}`)).size, operation.parameters.length, operation.operationId);
+        for (const answer of Object.values(operation.responses))
+            assert.ok(answer.$ref || answer.description, operation.operationId);
+    }
+    const limit = json.paths['/v1/workspaces/{workspaceId}/runs'].get.parameters.find((one) => one.name === 'limit');
+    assert.deepEqual([limit.schema.minimum, limit.schema.maximum], [1, 200]);
+});
+
 test('the metrics have lines of the plane', async () => {
     const { text } = await server.ask('GET', '/metrics', { token: null });
     for (const name of ['waiting_calls', 'event_readers', 'events_published_total', 'rate_limited_total'])
