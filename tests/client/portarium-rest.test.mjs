@@ -115,6 +115,19 @@ test('a change that names another state of its document is refused, whatever the
     assert.equal((await ask('GET', '/tool-exposure')).status, 200);
 });
 
+test('a decision is refused for what comes first: no approval, one that is decided, the body, the person', async () => {
+    const { json } = await start('wf-gate', { target: 'x' });
+    let found = [];
+    for (let i = 0; i < 600 && found.length === 0; i++, await new Promise((resolve) => setTimeout(resolve, 50)))
+        found = (await server.ask('GET', `/v1/workspaces/ws-1/approvals?runId=${json.runId}`)).json.items;
+    const [{ approvalId }] = found;
+    const decide = async (id, body, who = 'anna') => (await server.ask('POST', `/v1/workspaces/ws-1/approvals/${id}/decide`, { token: server.token(who, 'approver'), body })).status;
+    const blank = { decision: 'Approved', rationale: ' ' }, whole = { ...blank, rationale: 'fine' };
+    assert.deepEqual([await decide('none', blank), await decide(approvalId, blank, 'otto-approver'), await decide(approvalId, {})], [404, 422, 422]);
+    assert.equal(await decide(approvalId, whole), 200);
+    assert.deepEqual([await decide(approvalId, blank), await decide(approvalId, {})], [409, 409]);
+});
+
 test('a Location leads to what was created, whatever its id', async () => {
     const token = server.token('ada', 'admin'), userId = 'ü 1/2?x#y';
     const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId, email: 'odd@example.com', roles: ['auditor'] } });

@@ -81,8 +81,9 @@ enum {
                                  * names, or, in a list, of any such */
     PORTARIUM_PATCH = 1 << 5,   /* the body is a merge patch: an object, judged when merged */
     PORTARIUM_MAY_LACK_BODY = 1 << 6, /* the body may be absent */
-    PORTARIUM_EVIDENCE = 1 << 7, /* shows evidence, which is evidence itself under audit_reads */
-    PORTARIUM_ETAG = 1 << 4      /* answers have an ETag, and If-None-Match holds */
+    PORTARIUM_EVIDENCE = 1 << 7,    /* shows evidence, which is evidence itself under audit_reads */
+    PORTARIUM_JUDGES_BODY = 1 << 8, /* its function holds the body against the shape */
+    PORTARIUM_ETAG = 1 << 4         /* answers have an ETag, and If-None-Match holds */
 };
 
 /** An operation that takes no body. */

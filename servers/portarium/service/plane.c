@@ -242,9 +242,10 @@ static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
     if (!request->body)
         return portarium_refuse(reply, &tx, err, 400, "%s needs a JSON object as its body.",
                                 operation->name);
-    return has_body ? portarium_shape_check(self->plane->shapes, operation->body, request->body,
-                                            &reply->fields, err)
-                    : MCP_OK;
+    return has_body && !(operation->flags & PORTARIUM_JUDGES_BODY)
+               ? portarium_shape_check(self->plane->shapes, operation->body, request->body,
+                                       &reply->fields, err)
+               : MCP_OK;
 }
 
 /* Where it is refused, once more with the token read first: the token may be the cause, and an
