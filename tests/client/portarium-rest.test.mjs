@@ -128,6 +128,19 @@ test('a decision is refused for what comes first: no approval, one that is decid
     assert.deepEqual([await decide(approvalId, blank), await decide(approvalId, {})], [409, 409]);
 });
 
+test('a run has a revision, which each change raises', async () => {
+    const { json } = await start('wf-wait', { ms: 600_000 });
+    const where = `${RUNS}/${json.runId}`;
+    assert.equal(json.revision, 1);
+    const note = await server.ask('POST', `${where}/interventions`, { body: { interventionType: 'handoff', rationale: 'mine from here', target: 'otto' } });
+    assert.ok(note.json.revision > 1, note.text);
+    const done = await server.ask('POST', `${where}/cancel`, { body: {} });
+    assert.ok(done.json.revision > note.json.revision, done.text);
+    const run = await server.ask('GET', where), full = await server.ask('GET', `${where}?view=full`);
+    const [listed] = (await server.ask('GET', `${RUNS}?limit=1`)).json.items;
+    assert.deepEqual([run.json.revision, full.json.revision, listed], [done.json.revision, done.json.revision, run.json]);
+});
+
 test('a Location leads to what was created, whatever its id', async () => {
     const token = server.token('ada', 'admin'), userId = 'ü 1/2?x#y';
     const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId, email: 'odd@example.com', roles: ['auditor'] } });
