@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { CONTENT, plane } from './portarium-rest.mjs';
+import { call, connect } from './support/portarium-clients.mjs';
 
 const WS = '/v1/workspaces/ws-1';
 let server, admin;
@@ -122,6 +123,29 @@ test(async function a_free_text_has_4096_characters() {
 test(async function a_page_has_200_items() {
     const page = (limit) => server.ask('GET', `${WS}/work-items?limit=${limit}`, { token: admin });
     assert.deepEqual([(await page(200)).status, (await page(201)).status, (await page(0)).status], [200, 422, 422]);
+});
+
+test(async function a_list_of_work_items_has_200() {
+    const token = server.token('otto', 'operator'); /* whose rate is his own */
+    const ids = [], pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const done = async (method, where, body) => {
+        for (let answer; ; await pause()) { /* until the limit of rates lets it pass */
+            answer = await server.ask(method, WS + where, { token, body });
+            if (answer.status !== 429)
+                return answer.json;
+        }
+    };
+    for (let i = 0; i < 202; i++) {
+        const { workItemId } = await done('POST', '/work-items', { title: `item ${i}` });
+        await done('PATCH', `/work-items/${workItemId}`, { status: i % 2 ? 'Closed' : 'Resolved' });
+        ids.unshift(workItemId);
+    }
+    const client = await connect('http', server, token);
+    const found = await call(client, 'portarium_work_items_list', { workspaceId: 'ws-1', status: 'completed' });
+    await client.close();
+    /* of both statuses, the newest first */
+    assert.deepEqual(found.items.map((item) => item.workItemId), ids.slice(0, 200));
+    assert.equal(found.nextCursor, ids[199]);
 });
 
 test(async function a_page_has_2_mib() {
