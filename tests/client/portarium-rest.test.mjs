@@ -35,6 +35,27 @@ test('every answer carries a correlation id and a trace, its own or the requestâ
     assert.equal(given.headers.get('content-security-policy'), "default-src 'none'");
 });
 
+test('so do streams, health and the OpenAPI document, each field once', async () => {
+    const token = server.token('otto', 'operator'), stop = new AbortController();
+    for (const where of ['/v1/workspaces/ws-1/events:stream', '/healthz', '/readyz', '/v1/openapi.json']) {
+        const { headers } = await fetch(server.base + where, { headers: { Authorization: `Bearer ${token}`, 'x-correlation-id': 'c-78' }, signal: stop.signal });
+        assert.deepEqual([headers.get('x-correlation-id'), headers.get('x-content-type-options'), headers.get('x-frame-options')], ['c-78', 'nosniff', 'DENY'], where);
+        assert.match(headers.get('traceparent'), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+        if (/stream/.test(where))
+            assert.equal(headers.get('x-accel-buffering'), 'no');
+    }
+    stop.abort();
+});
+
+test('outside dev and test an answer asks browsers to use https', async () => {
+    for (const [environment, expected] of [['prod', 'max-age=31536000; includeSubDomains'], ['dev', null]]) {
+        const other = await plane(undefined, '--environment', environment);
+        for (const where of ['/v1/workspaces/ws-1', '/', '/healthz'])
+            assert.equal((await other.ask('GET', where)).headers.get('strict-transport-security'), expected, `${environment} ${where}`);
+        await other.close();
+    }
+});
+
 test('refusals are problem documents, those of the library too', async () => {
     const cases = [
         [401, 'unauthorized', { token: null }, RUNS],

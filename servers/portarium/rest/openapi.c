@@ -349,7 +349,7 @@ mcp_status portarium_rest_openapi(mcp_call *call, void *data)
         reply.text = buf.data;
         reply.length = buf.length;
         reply.etag = portarium_etag(mcp_call_arena(call), buf.data, buf.length);
-        st = portarium_rest_answer(call, &reply, NULL);
+        st = portarium_rest_answer(call, app, &reply, NULL);
     }
     mcp_buf_clear(&buf);
     return st;
