@@ -73,6 +73,17 @@ static mcp_status check_token(const task *self, portarium_tx *tx, mcp_error *err
                                          : portarium_token_require(tx, hash, err);
 }
 
+/* The owner of a token has its workspace. An actor of all workspaces may name one that there is
+ * not, which has no lists, not empty ones; commands find that out by themselves. */
+static mcp_status check_workspace(const task *self, portarium_tx *tx, mcp_error *err)
+{
+    portarium_record workspace;
+    bool is_known = self->request->actor->workspace || self->operation->flags & PORTARIUM_GLOBAL;
+    return tx->writes || is_known ? MCP_OK
+                                  : portarium_record_get(&workspace, tx, &portarium_workspaces,
+                                                         self->request->workspace, err);
+}
+
 static mcp_status replay(task *self, portarium_tx *tx, bool *found, mcp_error *err)
 {
     portarium_stored_answer answer;
@@ -106,6 +117,8 @@ static mcp_status work(portarium_tx *tx, void *data, mcp_error *err)
     bool has_key = tx->writes && self->request->idempotency_key;
     reset(self->reply, tx->arena);
     mcp_status st = check_token(self, tx, err);
+    if (st == MCP_OK)
+        st = check_workspace(self, tx, err);
     if (st == MCP_OK && has_key)
         st = replay(self, tx, &found, err);
     if (st != MCP_OK || found)
