@@ -162,6 +162,18 @@ test('a run has a revision, which each change raises', async () => {
     assert.deepEqual([run.json.revision, full.json.revision, listed], [done.json.revision, done.json.revision, run.json]);
 });
 
+test('a page of a listed origin may send what the interface reads, and read what it answers', async () => {
+    const origin = 'https://app.example', other = await plane(undefined, '--allow-origin', origin);
+    const asked = ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'x-correlation-id', 'traceparent', 'tracestate', 'last-event-id'];
+    const { status, headers } = await other.ask('OPTIONS', RUNS, { token: null, headers: { Origin: origin, 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': asked.join() } });
+    const allowed = headers.get('access-control-allow-headers').toLowerCase().split(', ');
+    assert.deepEqual([status, asked.filter((name) => !allowed.includes(name))], [204, []]);
+    const answer = await other.ask('GET', RUNS, { headers: { Origin: origin } });
+    const shown = answer.headers.get('access-control-expose-headers').toLowerCase().split(', ');
+    assert.deepEqual(['etag', 'location', 'retry-after', 'x-correlation-id'].filter((name) => !shown.includes(name)), []);
+    await other.close();
+});
+
 test('a Location leads to what was created, whatever its id', async () => {
     const token = server.token('ada', 'admin'), userId = 'ü 1/2?x#y';
     const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId, email: 'odd@example.com', roles: ['auditor'] } });
