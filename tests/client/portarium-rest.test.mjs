@@ -174,6 +174,12 @@ test('a page of a listed origin may send what the interface reads, and read what
     await other.close();
 });
 
+test('evidence from behind its end to before it is no question', async () => {
+    const verify = async (query) => (await server.ask('GET', `/v1/workspaces/ws-1/evidence/verify?${query}`, { token: server.token('ada', 'admin') })).json;
+    assert.deepEqual((await verify('from=2&to=1')).errors, [{ field: 'to', message: 'must not be before from' }]);
+    assert.deepEqual(await verify('from=1&to=1'), { ok: true, from: 1, to: 1 });
+});
+
 test('a Location leads to what was created, whatever its id', async () => {
     const token = server.token('ada', 'admin'), userId = 'ü 1/2?x#y';
     const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId, email: 'odd@example.com', roles: ['auditor'] } });
@@ -267,6 +273,9 @@ test('the OpenAPI document has each member of a query, and the headers of condit
     assert.deepEqual(of('listAgentWork', 'query'), ['wait']);
     for (const id of ['updateUser', 'deleteUser', 'updateWorkItem', 'putAssignment', 'cancelRun', 'interveneInRun', 'setToolExposure', 'deleteMachine'])
         assert.ok(of(id, 'header').includes('If-Match'), id);
+    const media = (id) => Object.keys(operations.find(([, one]) => one.operationId === id)[1].responses['2XX'].content ?? {});
+    assert.deepEqual(['getRun', 'getCheckpoint', 'getRunBundle', 'getEvidenceHead', 'deleteUser'].map(media),
+        [['application/json'], ['text/plain'], ['application/jsonl'], ['application/json'], []]);
     /* The document is of OpenAPI 3.1: what a parameter and an answer must have. */
     for (const [, operation] of operations) {
         for (const one of operation.parameters)

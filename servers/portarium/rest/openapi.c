@@ -193,10 +193,10 @@ static void write_body(mcp_json_writer *out, const portarium_operation *operatio
     mcp_write_end(out);
 }
 
-static void write_text(mcp_json_writer *out)
+static void write_text(mcp_json_writer *out, const char *type)
 {
     mcp_write_member_object(out, "content");
-    mcp_write_member_object(out, "text/plain");
+    mcp_write_member_object(out, type);
     mcp_write_member_object(out, "schema");
     mcp_write_member_string(out, "type", "string");
     mcp_write_end(out);
@@ -210,7 +210,9 @@ static void write_answers(mcp_json_writer *out, const portarium_operation *opera
     mcp_write_member_object(out, "2XX");
     mcp_write_member_string(out, "description", operation->summary);
     if (strcmp(operation->name, "getCheckpoint") == 0)
-        write_text(out);
+        write_text(out, "text/plain");
+    else if (strcmp(operation->name, "getRunBundle") == 0)
+        write_text(out, "application/jsonl");
     else if (operation->answer || strcmp(operation->method, "DELETE") != 0)
         write_content(out, "application/json", "");
     mcp_write_end(out);
