@@ -394,7 +394,7 @@ mcp_status mcp__method_route(mcp_call *call)
     const struct method *method = find(call);
 
     if (!method)
-        return mcp_error_set(&call->err, MCP_E_METHOD, "there is no method %.*s here", SHOWN_MAX,
+        return mcp_error_set(&call->err, MCP_E_METHOD, "Unknown method: %.*s", SHOWN_MAX,
                              call->request.method);
     call->plan.method = method->name;
     if ((method->flags & NOT_IN_BATCH) && call->peer != call->notification_peer)

@@ -104,6 +104,14 @@ static mcp_status fill_jwt(serve_setup *setup, mcp_error *err)
                                    cli_string(setup->line, "oauth-issuer"), err);
 }
 
+/* Outside dev and test: where the environment is stated, or the server has TLS. */
+static bool has_hsts(const cli_line *line)
+{
+    const char *environment = cli_string(line, "environment");
+    return environment ? strcmp(environment, "dev") != 0 && strcmp(environment, "test") != 0
+                       : cli_string(line, "tls-cert") != NULL;
+}
+
 static mcp_status fill(struct running *self, serve_setup *setup, mcp_error *err)
 {
     const cli_line *line = setup->line;
@@ -112,6 +120,7 @@ static mcp_status fill(struct running *self, serve_setup *setup, mcp_error *err)
     app->started_ms = mcp_clock_wall_ms();
     app->workspace = cli_string(line, "workspace");
     app->compat_400 = cli_flag(line, "compat-400");
+    app->has_hsts = has_hsts(line);
     app->arg_error = arg_error_of(cli_string(line, "arg-error"));
     setup->options.allow_write = !cli_flag(line, "read-only");
     setup->features.data = setup->options.data = setup->http.routes_data = app;

@@ -352,6 +352,13 @@ test('errors name the way out', async () => {
     fail(2, /ws-other/, ['runs', 'list', '--workspace', 'ws-other'], otto());
 });
 
+test('a workspace that there is not is no empty one', () => {
+    for (const args of [['runs', 'list'], ['approvals', 'list'], ['credentials', 'list'], ['tokens', 'list'], ['evidence', 'verify'], ['admin', 'status']])
+        fail(2, /^error: Workspace nowhere not found\.|^Workspace nowhere not found\./, [...args, '--workspace', 'nowhere'], here());
+    fail(2, /Workspace ws-default not found/, ['evidence', 'verify'], here());
+    assert.match(succeed(['evidence', 'verify', '--workspace', 'ws-1'], here()), /^unbroken: \d+ entries/);
+});
+
 test('a server that is no control plane is named as such', async () => {
     const other = http.createServer((request, answer) => answer.writeHead(404, { 'Content-Type': 'text/html' }).end('<p>no</p>'));
     await once(other.listen(0, '127.0.0.1'), 'listening');

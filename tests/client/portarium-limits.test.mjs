@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { CONTENT, plane } from './portarium-rest.mjs';
+import { call, connect } from './support/portarium-clients.mjs';
 
 const WS = '/v1/workspaces/ws-1';
 let server, admin;
@@ -40,10 +41,29 @@ test(async function a_body_has_1_mib() {
     assert.deepEqual([beyond.status, (await beyond.json()).type], [413, 'https://portarium.dev/problems/payload-too-large']);
 });
 
-test(async function a_body_nests_64_deep() {
+test(async function a_body_nests_56_deep() {
     const nested = (depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
-    assert.equal((await start({ deep: nested(62) })).status, 201); /* in two objects */
-    assert.equal((await start({ deep: nested(63) })).status, 400);
+    const { status, answer } = await start({ deep: nested(54) }); /* in two objects */
+    assert.equal(status, 201);
+    const beyond = await start({ deep: nested(55) });
+    assert.deepEqual([beyond.status, beyond.fields], [422, ['/parameters']]);
+    assert.equal((await start({ deep: nested(63) })).status, 400); /* no JSON of this server */
+    assert.equal((await start({ n: 1, m: 'x' })).status, 201);
+    /* What is taken is performed and shown, also within a page. */
+    const run = await server.ask('GET', `${WS}/runs/${answer.json.runId}?wait=30`, { token: admin });
+    assert.deepEqual([run.json.status, run.json.parameters.deep], ['Succeeded', nested(54)]);
+    assert.equal((await server.ask('GET', `${WS}/runs`, { token: admin })).status, 200);
+});
+
+test(async function an_input_nests_56_deep() {
+    const deep = JSON.parse('['.repeat(54) + ']'.repeat(54));
+    for (const [name, input, status] of [['just', { deep: '${parameters.deep}' }, 'Succeeded'], ['too', { a: [{ deep: '${parameters.deep}' }] }, 'Failed']]) {
+        assert.equal((await post('/workflows', workflow(`wf-${name}-deep`, { actions: [{ ...action(1), input }] }))).status, 201);
+        const { answer } = await post('/runs', { workflowId: `wf-${name}-deep`, parameters: { deep } });
+        const run = await server.ask('GET', `${WS}/runs/${answer.json.runId}?wait=30`, { token: admin });
+        assert.deepEqual([run.json.status, run.json.failure?.class], [status, status === 'Failed' ? 'validation' : undefined], run.text);
+        assert.match(run.json.failure?.message ?? 'nested', /nested/);
+    }
 });
 
 test(async function a_text_has_64_kib() {
@@ -103,6 +123,45 @@ test(async function a_free_text_has_4096_characters() {
 test(async function a_page_has_200_items() {
     const page = (limit) => server.ask('GET', `${WS}/work-items?limit=${limit}`, { token: admin });
     assert.deepEqual([(await page(200)).status, (await page(201)).status, (await page(0)).status], [200, 422, 422]);
+});
+
+test(async function a_list_of_work_items_has_200() {
+    const token = server.token('otto', 'operator'); /* whose rate is his own */
+    const ids = [], pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const done = async (method, where, body) => {
+        for (let answer; ; await pause()) { /* until the limit of rates lets it pass */
+            answer = await server.ask(method, WS + where, { token, body });
+            if (answer.status !== 429)
+                return answer.json;
+        }
+    };
+    for (let i = 0; i < 202; i++) {
+        const { workItemId } = await done('POST', '/work-items', { title: `item ${i}` });
+        await done('PATCH', `/work-items/${workItemId}`, { status: i % 2 ? 'Closed' : 'Resolved' });
+        ids.unshift(workItemId);
+    }
+    const client = await connect('http', server, token);
+    const found = await call(client, 'portarium_work_items_list', { workspaceId: 'ws-1', status: 'completed' });
+    await client.close();
+    /* of both statuses, the newest first */
+    assert.deepEqual(found.items.map((item) => item.workItemId), ids.slice(0, 200));
+    assert.equal(found.nextCursor, ids[199]);
+});
+
+test(async function a_page_has_2_mib() {
+    const text = 'x'.repeat(60_000), ids = [];
+    for (let i = 0; i < 20; i++)
+        ids.unshift((await start({ i, a: text, b: text, c: text, d: text })).answer.json.runId);
+    const found = [];
+    for (let cursor = '', left = 20; cursor !== undefined && left > 0; left--) {
+        const page = await server.ask('GET', `${WS}/runs?workflowId=wf-noop${cursor}`, { token: admin });
+        assert.equal(page.status, 200, page.text);
+        assert.ok(page.text.length < 2.1 * (1 << 20) && page.json.items.length > 0, `${page.text.length} bytes`);
+        found.push(...page.json.items.map((run) => run.runId));
+        cursor = page.json.nextCursor && `&cursor=${page.json.nextCursor}`;
+    }
+    assert.deepEqual(found.filter((id) => ids.includes(id)), ids);
+    assert.equal(new Set(found).size, found.length);
 });
 
 test(async function a_request_waits_60_seconds_at_most() {

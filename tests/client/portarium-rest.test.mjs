@@ -35,6 +35,27 @@ test('every answer carries a correlation id and a trace, its own or the requestâ
     assert.equal(given.headers.get('content-security-policy'), "default-src 'none'");
 });
 
+test('so do streams, health and the OpenAPI document, each field once', async () => {
+    const token = server.token('otto', 'operator'), stop = new AbortController();
+    for (const where of ['/v1/workspaces/ws-1/events:stream', '/healthz', '/readyz', '/v1/openapi.json']) {
+        const { headers } = await fetch(server.base + where, { headers: { Authorization: `Bearer ${token}`, 'x-correlation-id': 'c-78' }, signal: stop.signal });
+        assert.deepEqual([headers.get('x-correlation-id'), headers.get('x-content-type-options'), headers.get('x-frame-options')], ['c-78', 'nosniff', 'DENY'], where);
+        assert.match(headers.get('traceparent'), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+        if (/stream/.test(where))
+            assert.equal(headers.get('x-accel-buffering'), 'no');
+    }
+    stop.abort();
+});
+
+test('outside dev and test an answer asks browsers to use https', async () => {
+    for (const [environment, expected] of [['prod', 'max-age=31536000; includeSubDomains'], ['dev', null]]) {
+        const other = await plane(undefined, '--environment', environment);
+        for (const where of ['/v1/workspaces/ws-1', '/', '/healthz'])
+            assert.equal((await other.ask('GET', where)).headers.get('strict-transport-security'), expected, `${environment} ${where}`);
+        await other.close();
+    }
+});
+
 test('refusals are problem documents, those of the library too', async () => {
     const cases = [
         [401, 'unauthorized', { token: null }, RUNS],
@@ -85,6 +106,95 @@ test('an entity tag saves the body of what has not changed', async () => {
     const first = await server.ask('GET', where);
     const again = await server.ask('GET', where, { headers: { 'If-None-Match': first.headers.get('etag') } });
     assert.deepEqual([first.status, again.status, again.text], [200, 304, '']);
+});
+
+test('a change that names another state of its document is refused, whatever the method', async () => {
+    const token = server.token('ada', 'admin');
+    const ask = (method, where, body, tag) => server.ask(method, `/v1/workspaces/ws-1${where}`, { token, body, headers: tag ? { 'If-Match': tag } : {} });
+    const machine = { schemaVersion: 1, machineId: 'm-tag', endpointUrl: 'https://m.example', active: false, displayName: 'M', capabilities: ['a:b'], executionPolicy: { isolationMode: 'PerTenantWorker', egressAllowlist: [], workloadIdentity: 'Required' } };
+    const user = await ask('POST', '/users', { userId: 'tagged', email: 'tagged@example.com', roles: ['auditor'] });
+    const hold = await ask('POST', '/legal-holds', { rationale: 'a claim' });
+    await ask('POST', '/machines', machine);
+    const { json } = await start('wf-wait', { ms: 600_000 });
+    const run = `/runs/${json.runId}`, exposure = { schemaVersion: 1, rules: [], defaultEffect: 'Allow' };
+    const changes = [
+        ['POST', `${run}/interventions`, { interventionType: 'annotate', rationale: 'seen by me' }, run],
+        ['POST', `${run}/cancel`, {}, run],
+        ['PUT', '/tool-exposure', exposure, '/tool-exposure'],
+        ['DELETE', '/users/tagged', undefined, '/users/tagged'],
+        ['DELETE', '/machines/m-tag', undefined, '/machines/m-tag'],
+        ['DELETE', `/legal-holds/${hold.json.legalHoldId}`, undefined, `/legal-holds/${hold.json.legalHoldId}`],
+    ];
+    assert.equal(user.headers.get('location'), '/v1/workspaces/ws-1/users/tagged');
+    for (const [method, where, body, document] of changes) {
+        const stale = await ask(method, where, body, '"000000000000"');
+        assert.deepEqual([where, stale.status, stale.json?.type], [where, 412, 'https://portarium.dev/problems/precondition-failed']);
+        const now = (await ask('GET', document)).headers.get('etag');
+        const done = await ask(method, where, body, now ?? '*');
+        assert.ok([200, 204].includes(done.status), `${method} ${where}: ${done.text}`);
+    }
+    assert.equal((await ask('GET', '/tool-exposure')).status, 200);
+});
+
+test('a decision is refused for what comes first: no approval, one that is decided, the body, the person', async () => {
+    const { json } = await start('wf-gate', { target: 'x' });
+    let found = [];
+    for (let i = 0; i < 600 && found.length === 0; i++, await new Promise((resolve) => setTimeout(resolve, 50)))
+        found = (await server.ask('GET', `/v1/workspaces/ws-1/approvals?runId=${json.runId}`)).json.items;
+    const [{ approvalId }] = found;
+    const decide = async (id, body, who = 'anna') => (await server.ask('POST', `/v1/workspaces/ws-1/approvals/${id}/decide`, { token: server.token(who, 'approver'), body })).status;
+    const blank = { decision: 'Approved', rationale: ' ' }, whole = { ...blank, rationale: 'fine' };
+    assert.deepEqual([await decide('none', blank), await decide(approvalId, blank, 'otto-approver'), await decide(approvalId, {})], [404, 422, 422]);
+    assert.equal(await decide(approvalId, whole), 200);
+    assert.deepEqual([await decide(approvalId, blank), await decide(approvalId, {})], [409, 409]);
+});
+
+test('a run has a revision, which each change raises', async () => {
+    const { json } = await start('wf-wait', { ms: 600_000 });
+    const where = `${RUNS}/${json.runId}`;
+    assert.equal(json.revision, 1);
+    const note = await server.ask('POST', `${where}/interventions`, { body: { interventionType: 'handoff', rationale: 'mine from here', target: 'otto' } });
+    assert.ok(note.json.revision > 1, note.text);
+    const done = await server.ask('POST', `${where}/cancel`, { body: {} });
+    assert.ok(done.json.revision > note.json.revision, done.text);
+    const run = await server.ask('GET', where), full = await server.ask('GET', `${where}?view=full`);
+    const [listed] = (await server.ask('GET', `${RUNS}?limit=1`)).json.items;
+    assert.deepEqual([run.json.revision, full.json.revision, listed], [done.json.revision, done.json.revision, run.json]);
+});
+
+test('a page of a listed origin may send what the interface reads, and read what it answers', async () => {
+    const origin = 'https://app.example', other = await plane(undefined, '--allow-origin', origin);
+    const asked = ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'x-correlation-id', 'traceparent', 'tracestate', 'last-event-id'];
+    const { status, headers } = await other.ask('OPTIONS', RUNS, { token: null, headers: { Origin: origin, 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': asked.join() } });
+    const allowed = headers.get('access-control-allow-headers').toLowerCase().split(', ');
+    assert.deepEqual([status, asked.filter((name) => !allowed.includes(name))], [204, []]);
+    const answer = await other.ask('GET', RUNS, { headers: { Origin: origin } });
+    const shown = answer.headers.get('access-control-expose-headers').toLowerCase().split(', ');
+    assert.deepEqual(['etag', 'location', 'retry-after', 'x-correlation-id'].filter((name) => !shown.includes(name)), []);
+    await other.close();
+});
+
+test('evidence from behind its end to before it is no question', async () => {
+    const verify = async (query) => (await server.ask('GET', `/v1/workspaces/ws-1/evidence/verify?${query}`, { token: server.token('ada', 'admin') })).json;
+    assert.deepEqual((await verify('from=2&to=1')).errors, [{ field: 'to', message: 'must not be before from' }]);
+    assert.deepEqual(await verify('from=1&to=1'), { ok: true, from: 1, to: 1 });
+});
+
+test('a Location leads to what was created, whatever its id', async () => {
+    const token = server.token('ada', 'admin'), userId = 'Ã¼ 1/2?x#y';
+    const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId, email: 'odd@example.com', roles: ['auditor'] } });
+    assert.equal(made.status, 201);
+    assert.equal(made.headers.get('location'), `/v1/workspaces/ws-1/users/${encodeURIComponent(userId)}`);
+    assert.equal((await server.ask('GET', made.headers.get('location'), { token })).json.userId, userId);
+});
+
+test('a change of a user touches what a user has, and nothing else', async () => {
+    const token = server.token('ada', 'admin'), where = '/v1/workspaces/ws-1/users/victim';
+    const made = await server.ask('POST', '/v1/workspaces/ws-1/users', { token, body: { userId: 'victim', email: 'victim@example.com', roles: ['auditor'] } });
+    const changed = await server.ask('PATCH', where, { token, body: { displayName: 'V', userId: 'ada', workspaceId: 'ws-2', createdAtIso: 'never', more: 1 } });
+    assert.equal(changed.status, 200);
+    assert.deepEqual(changed.json, { ...made.json, displayName: 'V' });
+    assert.deepEqual((await server.ask('GET', where, { token })).json, changed.json);
 });
 
 test('a long poll answers when the run changes, and at its end', async () => {
@@ -146,6 +256,36 @@ test('the OpenAPI document has every route, and its references hold', async () =
     assert.equal(new Set(names).size, names.length);
     for (const [, name] of JSON.stringify(json).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
         assert.ok(json.components.schemas[name], name);
+});
+
+test('the OpenAPI document has each member of a query, and the headers of conditions', async () => {
+    const { json } = await server.ask('GET', '/v1/openapi.json', { token: null });
+    const operations = Object.values(json.paths).flatMap((methods) => Object.entries(methods));
+    const of = (id, place) => operations.find(([, one]) => one.operationId === id)[1].parameters.filter((one) => one.in === place).map((one) => one.name);
+    const page = ['limit', 'cursor', 'sort', 'q'];
+    assert.deepEqual(of('listRuns', 'query'), [...page, 'status', 'workflowId']);
+    assert.deepEqual(of('listWorkItems', 'query'), [...page, 'status', 'ownerUserId', 'runId', 'workflowId', 'approvalId', 'evidenceId']);
+    assert.deepEqual(of('listApprovals', 'query'), [...page, 'status', 'runId', 'planId', 'workItemId', 'assigneeUserId', 'requestedByUserId']);
+    assert.deepEqual(of('listEvidence', 'query'), ['limit', 'cursor', 'sort', 'category', 'runId', 'planId', 'workItemId']);
+    assert.deepEqual(of('verifyEvidence', 'query'), ['from', 'to']);
+    assert.deepEqual(of('getConsistency', 'query'), ['since']);
+    assert.deepEqual(of('getRun', 'query'), ['view', 'wait']);
+    assert.deepEqual(of('listAgentWork', 'query'), ['wait']);
+    for (const id of ['updateUser', 'deleteUser', 'updateWorkItem', 'putAssignment', 'cancelRun', 'interveneInRun', 'setToolExposure', 'deleteMachine'])
+        assert.ok(of(id, 'header').includes('If-Match'), id);
+    const media = (id) => Object.keys(operations.find(([, one]) => one.operationId === id)[1].responses['2XX'].content ?? {});
+    assert.deepEqual(['getRun', 'getCheckpoint', 'getRunBundle', 'getEvidenceHead', 'deleteUser'].map(media),
+        [['application/json'], ['text/plain'], ['application/jsonl'], ['application/json'], []]);
+    /* The document is of OpenAPI 3.1: what a parameter and an answer must have. */
+    for (const [, operation] of operations) {
+        for (const one of operation.parameters)
+            assert.ok(one.name && ['path', 'query', 'header'].includes(one.in) && one.schema.type && one.required === (one.in === 'path'), operation.operationId);
+        assert.equal(new Set(operation.parameters.map((one) => `${one.in} ${one.name}`)).size, operation.parameters.length, operation.operationId);
+        for (const answer of Object.values(operation.responses))
+            assert.ok(answer.$ref || answer.description, operation.operationId);
+    }
+    const limit = json.paths['/v1/workspaces/{workspaceId}/runs'].get.parameters.find((one) => one.name === 'limit');
+    assert.deepEqual([limit.schema.minimum, limit.schema.maximum], [1, 200]);
 });
 
 test('the metrics have lines of the plane', async () => {

@@ -7,7 +7,13 @@
 
 #include "model/mapping.h"
 
-enum { HEARTBEAT_INTERVAL_S = 30, EXPIRES_AFTER_S = 300, STATUSES_MAX = 2, PAGE = 20 };
+enum {
+    HEARTBEAT_INTERVAL_S = 30,
+    EXPIRES_AFTER_S = 300,
+    STATUSES_MAX = 2,
+    PAGE = 20,
+    ITEMS_MAX = 200
+};
 
 const char portarium_client_failed[] = "The control plane could not complete the request.";
 
@@ -176,14 +182,72 @@ static void write_item(mcp_json_writer *out, const mcp_json *item)
         mcp_write_member_string(out, "mcpStatus", portarium_work_item_word(status));
 }
 
-static void write_items(mcp_json_writer *out, const mcp_json *page)
+/* Pages of items, each the newest first, as one. */
+typedef struct pages {
+    const mcp_json *pages[STATUSES_MAX];
+    size_t at[STATUSES_MAX];
+    size_t count;
+} pages;
+
+/* Whether the item comes before the other one: it is newer, or of the same time with the greater
+ * id. */
+static bool is_before(const mcp_json *item, const mcp_json *other)
 {
-    const mcp_json *items = mcp_json_get(page, "items");
-    for (size_t i = 0; i < mcp_json_count(items); i++) {
-        mcp_write_object(out);
-        write_item(out, mcp_json_item(items, i));
-        mcp_write_end(out);
+    const char *const members[] = { "createdAtIso", "workItemId" };
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < sizeof members / sizeof members[0]; i++) {
+        const char *a = mcp_json_get_string(item, members[i]);
+        const char *b = mcp_json_get_string(other, members[i]);
+        order = strcmp(a ? a : "", b ? b : "");
     }
+    return order > 0;
+}
+
+/* The next item; NULL when there is none, or one page has ended and has another behind it. */
+static const mcp_json *next_item(pages *self)
+{
+    const mcp_json *first = NULL;
+    size_t from = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        const mcp_json *item = mcp_json_item(mcp_json_get(self->pages[i], "items"), self->at[i]);
+        if (!item && mcp_json_get(self->pages[i], "nextCursor"))
+            return NULL;
+        if (item && (!first || is_before(item, first))) {
+            first = item;
+            from = i;
+        }
+    }
+    if (first)
+        self->at[from]++;
+    return first;
+}
+
+static bool has_more(const pages *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (mcp_json_get(self->pages[i], "nextCursor") ||
+            self->at[i] < mcp_json_count(mcp_json_get(self->pages[i], "items")))
+            return true;
+    }
+    return false;
+}
+
+/* An id is a cursor, too. */
+static void write_items(mcp_json_writer *out, pages *all)
+{
+    const mcp_json *last = NULL, *item = next_item(all);
+    mcp_write_member_array(out, "items");
+    for (size_t i = 0; item; item = ++i < ITEMS_MAX ? next_item(all) : NULL) {
+        mcp_write_object(out);
+        write_item(out, item);
+        mcp_write_end(out);
+        last = item;
+    }
+    mcp_write_end(out);
+    const char *own = all->count == 1 ? mcp_json_get_string(all->pages[0], "nextCursor") : NULL;
+    if (last && has_more(all))
+        mcp_write_member_string(out, "nextCursor",
+                                own ? own : mcp_json_get_string(last, "workItemId"));
 }
 
 static const mcp_json *ask_items(const portarium_client *self, const portarium_client_call *call,
@@ -202,33 +266,24 @@ void portarium_client_list_work_items(const portarium_client *self,
                                       portarium_reply *reply)
 {
     unsigned wanted = 0;
-    const mcp_json *pages[STATUSES_MAX];
-    size_t count = 0;
-    const char *word = text_of(call, "status"), *cursor = NULL;
+    pages all = { .count = 0 };
+    const char *word = text_of(call, "status");
     if (word && !portarium_work_items_of(&wanted, word, true)) {
         fail(reply, 422, "status: no status of work items");
         return;
     }
     for (int i = 0; word && i < PORTARIUM_COUNT(PORTARIUM_WORK_ITEM_STATUS_MAP); i++) {
-        if (!(wanted & (1u << i)) || count == STATUSES_MAX)
+        if (!(wanted & (1u << i)) || all.count == STATUSES_MAX)
             continue;
         const char *text = portarium_work_item_status_text((portarium_work_item_status)i);
-        pages[count] = ask_items(self, call, text, reply);
-        if (!pages[count++])
-            break;
+        all.pages[all.count] = ask_items(self, call, text, reply);
+        if (!all.pages[all.count++])
+            return;
     }
     if (!word)
-        pages[count++] = ask_items(self, call, NULL, reply);
-    if (!pages[count - 1])
-        return;
-    mcp_write_member_array(result, "items");
-    for (size_t i = 0; i < count; i++) {
-        write_items(result, pages[i]);
-        cursor = cursor ? cursor : mcp_json_get_string(pages[i], "nextCursor");
-    }
-    mcp_write_end(result);
-    if (cursor)
-        mcp_write_member_string(result, "nextCursor", cursor);
+        all.pages[all.count++] = ask_items(self, call, NULL, reply);
+    if (all.count > 0 && all.pages[all.count - 1])
+        write_items(result, &all);
 }
 
 void portarium_client_update_work_item(const portarium_client *self,

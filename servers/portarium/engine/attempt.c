@@ -11,6 +11,7 @@
 #include "engine/sealed/stored.h"
 #include "executors/credentials.h"
 #include "model/identity.h"
+#include "model/shapes.h"
 #include "store/journal.h"
 
 /* ---- the end of an action -------------------------------------------------------------------- */
@@ -407,6 +408,10 @@ mcp_status portarium_attempt_end(portarium_run *run, const char *id, int64_t fen
     st = end_lease(action, tx, err);
     if (st != MCP_OK)
         return st;
+    if (result->outcome == PORTARIUM_OUTCOME_DONE &&
+        portarium_is_deeper(result->output, PORTARIUM_DEPTH_MAX))
+        return portarium_action_fail(run, action, tx, PORTARIUM_CLASS_VALIDATION,
+                                     "it is done, but its output is nested too deep", err);
     if (result->outcome == PORTARIUM_OUTCOME_DONE) {
         st = portarium_action_succeed(run, action, tx, result->output, err);
         return st == MCP_E_LIMIT /* before anything was changed */

@@ -14,6 +14,7 @@
 #include "engine/work.h"
 #include "language/template.h"
 #include "model/identity.h"
+#include "model/shapes.h"
 
 /* A step in progress. */
 typedef struct step {
@@ -93,6 +94,8 @@ static mcp_status fill(step *self, const mcp_json *template, const mcp_json *par
     if (st == MCP_OK)
         st = mcp_json_read(out, self->tx->arena, buf.data, buf.length, why);
     mcp_buf_clear(&buf);
+    if (st == MCP_OK && portarium_is_deeper(*out, PORTARIUM_DEPTH_MAX))
+        st = mcp_error_set(why, MCP_E_LIMIT, "nested deeper than %d levels", PORTARIUM_DEPTH_MAX);
     return st;
 }
 

@@ -42,6 +42,7 @@ typedef struct portarium_app {
     const char *const *allowed_tools; /* ended by NULL; NULL: all */
     portarium_arg_error arg_error;
     bool compat_400;       /* rest.compat_400: the reference's mix of 400 and 422 */
+    bool has_hsts;         /* answers have Strict-Transport-Security */
     const char *workspace; /* whose exposure of tools a local client sees in lists */
     portarium_dev dev;
     mcp_log log;

@@ -119,6 +119,33 @@ void portarium_shapes_free(portarium_shapes *shapes)
     free(shapes);
 }
 
+bool portarium_is_deeper(const mcp_json *value, int levels)
+{
+    if (!mcp_json_is_object(value) && !mcp_json_is_array(value))
+        return false;
+    if (levels == 0)
+        return true;
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        if (portarium_is_deeper(mcp_json_item(value, i), levels - 1))
+            return true;
+    }
+    return false;
+}
+
+/* Names the member of the body, not the place within it: that has as many parts as levels. */
+static bool find_depth(const mcp_json *body, portarium_fields *fields)
+{
+    for (size_t i = 0; mcp_json_is_object(body) && i < mcp_json_count(body); i++) {
+        if (portarium_is_deeper(mcp_json_item(body, i), PORTARIUM_DEPTH_MAX - 1)) {
+            portarium_fields_add(fields,
+                                 portarium_fields_at(fields, "", mcp_json_name(body, i, NULL)),
+                                 "nested too deep: a body has %d levels", PORTARIUM_DEPTH_MAX);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The first fault that no schema states: a duplicate member, or a text that is too long. Depth
  * first; values are nested at most 64 deep. */
 static bool find_fault(const mcp_json *value, const char *at, portarium_fields *fields)
@@ -164,7 +191,8 @@ mcp_status portarium_shape_check(const portarium_shapes *shapes, portarium_shape
 {
     mcp_schema_finding finding = { .instance_path = "" };
 
-    find_fault(body, "", fields);
+    if (!find_depth(body, fields))
+        find_fault(body, "", fields);
     mcp_status st = mcp_schema_check(shapes->compiled[shape], body, fields->arena, &finding, err);
     if (st != MCP_OK && st != MCP_E_SCHEMA)
         return st;

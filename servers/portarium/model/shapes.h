@@ -33,6 +33,13 @@ typedef enum portarium_shape {
 /** Longest text of a body, in bytes. */
 #define PORTARIUM_TEXT_MAX 65536
 
+/** Deepest nesting of a value that is stored: below what JSON is read and written with, since
+ *  documents, pages and messages go around it. */
+#define PORTARIUM_DEPTH_MAX 56
+
+/** Whether arrays and objects nest deeper than so many levels. NULL does not. */
+bool portarium_is_deeper(const mcp_json *value, int levels);
+
 /** The compiled schemas. Immutable; any thread. */
 typedef struct portarium_shapes portarium_shapes;
 
@@ -51,7 +58,8 @@ void portarium_shapes_free(portarium_shapes *shapes);
 
 /**
  * Hold a body against its shape. The first member that does not fit is added to `fields`, and the
- * first member name that occurs twice, or text that is too long, at any depth.
+ * first member name that occurs twice, or text that is too long, at any depth, or the first member
+ * that makes the body too deep.
  *
  * @return MCP_OK; MCP_E_SCHEMA (`fields` says why); MCP_E_LIMIT; MCP_E_NOMEM
  */

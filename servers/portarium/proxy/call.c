@@ -396,14 +396,14 @@ static ending perform(passing *self, const char *key, bool is_claimed, const mcp
     return is_error ? FAILED : DONE;
 }
 
-/* Whether a value fits a request to the plane: no text beyond the bound of bodies. */
-static bool fits(const mcp_json *value)
+/* Whether a value that nests at most so deep fits a request to the plane, with its texts. */
+static bool fits(const mcp_json *value, int levels)
 {
     size_t length = 0;
     if (mcp_json_string(value, &length))
         return length <= PORTARIUM_TEXT_MAX;
     for (size_t i = 0; i < mcp_json_count(value); i++) {
-        if (!fits(mcp_json_item(value, i)))
+        if (levels == 0 || !fits(mcp_json_item(value, i), levels - 1))
             return false;
     }
     return true;
@@ -433,7 +433,7 @@ static mcp_status write_omitted(const mcp_json **out, passing *self, const mcp_b
     keys_hex(hex, digest);
     begin_object(&text, &json);
     mcp_write_member_string(&json, "omitted",
-                            "the result is too large to be kept, or is not I-JSON");
+                            "the result is too large or too deep to be kept, or is not I-JSON");
     mcp_write_member_string(&json, "sha256", hex);
     mcp_write_member_int(&json, "bytes", (int64_t)result->length);
     return end_object(out, self, &text, &json);
@@ -456,7 +456,7 @@ static mcp_status kept_result(const mcp_json **out, passing *self, const mcp_jso
     mcp_status st = mcp_json_writer_status(&json);
     if (st == MCP_OK)
         st = clean_text(&clean, self, text.data, text.length, err);
-    if (st == MCP_OK && clean.length <= BODY_MAX && fits(result))
+    if (st == MCP_OK && clean.length <= BODY_MAX && fits(result, PORTARIUM_DEPTH_MAX - 1))
         st = mcp_json_read(out, mcp_call_arena(self->call), clean.data, clean.length, err);
     if (st == MCP_OK && (!*out || !has_canonical(*out)))
         st = write_omitted(out, self, &clean);

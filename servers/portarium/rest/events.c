@@ -37,12 +37,10 @@ static mcp_status follow(mcp_call *call, const portarium_request *request,
                              .retry_ms = RETRY_MS,
                              .keepalive_ms = KEEPALIVE_MS };
     if (reply->status != 200)
-        return portarium_rest_answer(call, reply, request->correlation_id);
+        return portarium_rest_answer(call, app, reply, request->correlation_id);
     how.has_after = bus_read_id(&how.after, mcp_call_last_event_id(call)) ||
                     bus_read_id(&how.after, portarium_argument(request, "after"));
-    mcp_call_header_set(call, "x-correlation-id", request->correlation_id);
-    mcp_call_header_set(call, "X-Accel-Buffering", "no");
-    mcp_call_header_set(call, "X-Content-Type-Options", "nosniff");
+    portarium_rest_headers(call, app, reply, request->correlation_id);
     return bus_subscribe(portarium_plane_events(app->plane), call, request->workspace, &how,
                          mcp_call_error(call));
 }

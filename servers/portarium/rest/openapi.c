@@ -6,6 +6,7 @@
 
 #include "rest/rest.h"
 #include "rest/routes.h"
+#include "store/page.h"
 
 enum { DOCUMENT_MAX = 4 << 20, PATH_SIZE = 256, NAME_SIZE = 64 };
 
@@ -25,7 +26,7 @@ static void path_of(char out[PATH_SIZE], const portarium_operation *operation)
 
 /* ---- one operation --------------------------------------------------------------------------- */
 
-static void write_parameter(mcp_json_writer *out, const char *name, const char *in,
+static void begin_parameter(mcp_json_writer *out, const char *name, const char *in,
                             const char *type)
 {
     mcp_write_object(out);
@@ -34,8 +35,110 @@ static void write_parameter(mcp_json_writer *out, const char *name, const char *
     mcp_write_member_bool(out, "required", strcmp(in, "path") == 0);
     mcp_write_member_object(out, "schema");
     mcp_write_member_string(out, "type", type);
+}
+
+static void end_parameter(mcp_json_writer *out)
+{
     mcp_write_end(out);
     mcp_write_end(out);
+}
+
+static void write_parameter(mcp_json_writer *out, const char *name, const char *in,
+                            const char *type)
+{
+    begin_parameter(out, name, in, type);
+    end_parameter(out);
+}
+
+static void write_range(mcp_json_writer *out, const char *name, int minimum, int maximum)
+{
+    begin_parameter(out, name, "query", "integer");
+    mcp_write_member_int(out, "minimum", minimum);
+    mcp_write_member_int(out, "maximum", maximum);
+    end_parameter(out);
+}
+
+/* ---- members of the query -------------------------------------------------------------------- */
+
+/* What an operation reads from its query: the filters of a collection, and others. */
+static const struct query {
+    const char *operation;
+    const portarium_collection *where; /* NULL: of none */
+    const char *others[5];
+} queries[] = {
+    { "listWorkspaces", &portarium_workspaces, { NULL } },
+    { "listUsers", &portarium_users, { NULL } },
+    { "listWorkflows", &portarium_workflows, { NULL } },
+    { "listRuns", &portarium_runs, { NULL } },
+    { "getRun", NULL, { "view" } },
+    { "listHumanTasks", &portarium_human_tasks, { NULL } },
+    { "listAdapters", &portarium_adapters, { NULL } },
+    { "listMachines", &portarium_machines, { NULL } },
+    { "listAgents", &portarium_agents, { NULL } },
+    { "listWorkItems", &portarium_work_items, { NULL } },
+    { "listEvidence", NULL, { "category", "runId", "planId", "workItemId" } },
+    { "listRunEvidence", NULL, { "category", "planId", "workItemId" } },
+    { "verifyEvidence", NULL, { "from", "to" } },
+    { "getConsistency", NULL, { "since" } },
+    { "listLegalHolds", &portarium_legal_holds, { NULL } },
+    { "listWebhooks", &portarium_webhooks, { NULL } },
+    { "listApprovals", &portarium_approvals, { NULL } },
+    { "listPolicies", &portarium_policies, { NULL } },
+};
+
+static void write_filters(mcp_json_writer *out, const portarium_collection *where)
+{
+    for (const portarium_column *at = where->columns; at->name; at++) {
+        if (at->flags & PORTARIUM_FILTER)
+            write_parameter(out, at->member, "query",
+                            at->flags & PORTARIUM_INTEGER ? "boolean" : "string");
+    }
+    for (size_t i = 0; where->links[i].filter; i++)
+        write_parameter(out, where->links[i].filter, "query", "string");
+}
+
+static void write_page(mcp_json_writer *out, bool has_search)
+{
+    write_range(out, "limit", 1, PORTARIUM_LIMIT_MAX);
+    write_parameter(out, "cursor", "query", "string");
+    write_parameter(out, "sort", "query", "string");
+    if (has_search)
+        write_parameter(out, "q", "query", "string");
+}
+
+static void write_query(mcp_json_writer *out, const portarium_operation *operation)
+{
+    static const char *const numbers[] = { "from", "to", "since", NULL };
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        const struct query *at = &queries[i];
+        if (strcmp(at->operation, operation->name) != 0)
+            continue;
+        if (strncmp(operation->name, "list", 4) == 0)
+            write_page(out, at->where != NULL);
+        if (at->where)
+            write_filters(out, at->where);
+        for (size_t k = 0; at->others[k]; k++) {
+            bool is_number = false;
+            for (size_t n = 0; numbers[n]; n++)
+                is_number = is_number || strcmp(at->others[k], numbers[n]) == 0;
+            write_parameter(out, at->others[k], "query", is_number ? "integer" : "string");
+        }
+    }
+}
+
+/* If-Match holds for what has a document with an entity tag. */
+static bool has_if_match(const portarium_operation *operation)
+{
+    static const char *const others[] = { "putCredential", "deleteCredential",
+                                          "setWorkforceAvailability" };
+    const char *name = operation->name;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(name, others[i]) == 0)
+            return false;
+    }
+    return strcmp(operation->method, "PATCH") == 0 || strcmp(operation->method, "PUT") == 0 ||
+           strcmp(operation->method, "DELETE") == 0 || strcmp(name, "cancelRun") == 0 ||
+           strcmp(name, "interveneInRun") == 0;
 }
 
 static void write_parameters(mcp_json_writer *out, const portarium_operation *operation,
@@ -47,20 +150,19 @@ static void write_parameters(mcp_json_writer *out, const portarium_operation *op
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
         write_parameter(out, name, "path", "string");
     }
-    if (strncmp(operation->name, "list", 4) == 0) {
-        write_parameter(out, "limit", "query", "integer");
-        write_parameter(out, "cursor", "query", "string");
-        write_parameter(out, "sort", "query", "string");
-        write_parameter(out, "q", "query", "string");
-    }
+    write_query(out, operation);
     if (operation->flags & PORTARIUM_WAITS)
-        write_parameter(out, "wait", "query", "integer");
+        write_range(out, "wait", 0, PORTARIUM_WAIT_MAX_S);
     if (operation->flags & PORTARIUM_ETAG)
         write_parameter(out, "If-None-Match", "header", "string");
+    if (has_if_match(operation))
+        write_parameter(out, "If-Match", "header", "string");
     if (strcmp(operation->method, "POST") == 0)
         write_parameter(out, "Idempotency-Key", "header", "string");
     mcp_write_end(out);
 }
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 /* A body that a shape describes; "" is any object. */
 static void write_content(mcp_json_writer *out, const char *type, const char *shape)
@@ -91,12 +193,27 @@ static void write_body(mcp_json_writer *out, const portarium_operation *operatio
     mcp_write_end(out);
 }
 
+static void write_text(mcp_json_writer *out, const char *type)
+{
+    mcp_write_member_object(out, "content");
+    mcp_write_member_object(out, type);
+    mcp_write_member_object(out, "schema");
+    mcp_write_member_string(out, "type", "string");
+    mcp_write_end(out);
+    mcp_write_end(out);
+    mcp_write_end(out);
+}
+
 static void write_answers(mcp_json_writer *out, const portarium_operation *operation)
 {
     mcp_write_member_object(out, "responses");
     mcp_write_member_object(out, "2XX");
     mcp_write_member_string(out, "description", operation->summary);
-    if (operation->answer)
+    if (strcmp(operation->name, "getCheckpoint") == 0)
+        write_text(out, "text/plain");
+    else if (strcmp(operation->name, "getRunBundle") == 0)
+        write_text(out, "application/jsonl");
+    else if (operation->answer || strcmp(operation->method, "DELETE") != 0)
         write_content(out, "application/json", "");
     mcp_write_end(out);
     mcp_write_member_object(out, "default");
@@ -234,7 +351,7 @@ mcp_status portarium_rest_openapi(mcp_call *call, void *data)
         reply.text = buf.data;
         reply.length = buf.length;
         reply.etag = portarium_etag(mcp_call_arena(call), buf.data, buf.length);
-        st = portarium_rest_answer(call, &reply, NULL);
+        st = portarium_rest_answer(call, app, &reply, NULL);
     }
     mcp_buf_clear(&buf);
     return st;

@@ -48,12 +48,24 @@ static void set_trace(mcp_call *call)
     mcp_call_header_set(call, "traceparent", text);
 }
 
-static void set_headers(mcp_call *call, const portarium_reply *reply, const char *correlation_id)
+/* The request's own where it is one, or a new one. */
+static mcp_status find_correlation(const char **out, mcp_call *call, mcp_error *err)
+{
+    *out = mcp_call_header(call, "x-correlation-id");
+    return *out && portarium_id_is_valid(*out)
+               ? MCP_OK
+               : portarium_id_new(out, "", mcp_call_arena(call), err);
+}
+
+void portarium_rest_headers(mcp_call *call, const portarium_app *app, const portarium_reply *reply,
+                            const char *correlation_id)
 {
     char seconds[24];
-    if (correlation_id)
+    if (correlation_id || find_correlation(&correlation_id, call, NULL) == MCP_OK)
         mcp_call_header_set(call, "x-correlation-id", correlation_id);
     set_trace(call);
+    if (app->has_hsts)
+        mcp_call_header_set(call, "Strict-Transport-Security", PORTARIUM_HSTS);
     mcp_call_header_set(call, "Content-Security-Policy", "default-src 'none'");
     mcp_call_header_set(call, "X-Content-Type-Options", "nosniff");
     mcp_call_header_set(call, "X-Frame-Options", "DENY");
@@ -78,11 +90,11 @@ static mcp_status send_problem(mcp_call *call, const portarium_reply *reply)
     return st;
 }
 
-mcp_status portarium_rest_answer(mcp_call *call, const portarium_reply *reply,
-                                 const char *correlation_id)
+mcp_status portarium_rest_answer(mcp_call *call, const portarium_app *app,
+                                 const portarium_reply *reply, const char *correlation_id)
 {
     const char *known = mcp_call_header(call, "If-None-Match");
-    set_headers(call, reply, correlation_id);
+    portarium_rest_headers(call, app, reply, correlation_id);
     mcp_call_status(call, reply->status);
     if (reply->status >= 400)
         return send_problem(call, reply);
@@ -133,11 +145,10 @@ mcp_status portarium_rest_request(portarium_request *out, portarium_actor *actor
                                 .workspace = mcp_arg_string(call, "workspaceId"),
                                 .idempotency_key = key && *key ? key : NULL,
                                 .if_match = mcp_call_header(call, "If-Match"),
-                                .correlation_id = mcp_call_header(call, "x-correlation-id"),
                                 .trace = portarium_trace_of(call) };
     mcp_status st = portarium_actor_of(actor, call, app, err);
-    if (st == MCP_OK && (!out->correlation_id || !portarium_id_is_valid(out->correlation_id)))
-        st = portarium_id_new(&out->correlation_id, "", mcp_call_arena(call), err);
+    if (st == MCP_OK)
+        st = find_correlation(&out->correlation_id, call, err);
     return st == MCP_OK ? read_body(out, call, err) : st;
 }
 
@@ -173,7 +184,7 @@ static mcp_status answer(mcp_call *call, const portarium_request *request,
         mixed.status = 400;
         mixed.type_status = 422;
     }
-    return portarium_rest_answer(call, &mixed, request->correlation_id);
+    return portarium_rest_answer(call, app, &mixed, request->correlation_id);
 }
 
 /* The argument `wait`: seconds. @return false: it is none; that has been put into the reply */
@@ -232,7 +243,7 @@ mcp_status portarium_rest_run(mcp_call *call, portarium_app *app,
     } else if (may_run(&refusal, self, app) && read_wait(&self->waiting.seconds, &refusal, self)) {
         return portarium_wait_and_answer(&self->waiting);
     }
-    return portarium_rest_answer(call, &refusal, self->request.correlation_id);
+    return portarium_rest_answer(call, app, &refusal, self->request.correlation_id);
 }
 
 static mcp_status run(mcp_call *call, void *data)

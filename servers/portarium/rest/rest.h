@@ -26,9 +26,17 @@ void portarium_rest_free(portarium_rest *self);
 mcp_status portarium_rest_problem(mcp_buf *body, const char **mime_type, const mcp_problem *problem,
                                   void *data);
 
+/** The field Strict-Transport-Security: a year. */
+#define PORTARIUM_HSTS "max-age=31536000; includeSubDomains"
+
+/** Set the header fields that every answer has. @param correlation_id NULL: the request's own, or a
+ *  new one */
+void portarium_rest_headers(mcp_call *call, const portarium_app *app, const portarium_reply *reply,
+                            const char *correlation_id);
+
 /** Answer with a reply: status, headers, body or problem document. */
-mcp_status portarium_rest_answer(mcp_call *call, const portarium_reply *reply,
-                                 const char *correlation_id);
+mcp_status portarium_rest_answer(mcp_call *call, const portarium_app *app,
+                                 const portarium_reply *reply, const char *correlation_id);
 
 /** Fill the members of a request that come from headers, and the actor.
  *  @return MCP_OK; MCP_E_DENIED: no actor; MCP_E_PARSE: the body is not a JSON object */

@@ -15,9 +15,12 @@ enum { ANSWER_MAX = 4096 };
 
 /* ---- health ---------------------------------------------------------------------------------- */
 
-static mcp_status send_json(mcp_call *call, int http_status, mcp_json_writer *json, mcp_buf *buf)
+static mcp_status send_json(mcp_call *call, const portarium_app *app, int http_status,
+                            mcp_json_writer *json, mcp_buf *buf)
 {
+    const portarium_reply reply = { .status = http_status };
     mcp_status st = mcp_json_writer_status(json);
+    portarium_rest_headers(call, app, &reply, NULL);
     mcp_call_header_set(call, "Cache-Control", "no-store");
     mcp_call_status(call, http_status);
     if (st == MCP_OK)
@@ -44,7 +47,7 @@ mcp_status portarium_rest_health(mcp_call *call, void *data)
     mcp_buf buf;
     begin(&json, &buf, true, data);
     mcp_write_end(&json);
-    return send_json(call, 200, &json, &buf);
+    return send_json(call, data, 200, &json, &buf);
 }
 
 static mcp_status look(portarium_tx *tx, void *data, mcp_error *err)
@@ -70,7 +73,7 @@ mcp_status portarium_rest_ready(mcp_call *call, void *data)
     mcp_write_member_string(&json, "database", is_well ? "ok" : "unavailable");
     mcp_write_end(&json);
     mcp_write_end(&json);
-    return send_json(call, is_well ? 200 : 503, &json, &buf);
+    return send_json(call, app, is_well ? 200 : 503, &json, &buf);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -79,7 +82,9 @@ static const page cockpit = { .files = portarium_page_files };
 
 static mcp_status send_page(mcp_call *call, void *data)
 {
-    (void)data;
+    const portarium_app *app = data;
+    if (app->has_hsts)
+        mcp_call_header_set(call, "Strict-Transport-Security", PORTARIUM_HSTS);
     return page_send(call, &cockpit);
 }
 

@@ -81,8 +81,9 @@ enum {
                                  * names, or, in a list, of any such */
     PORTARIUM_PATCH = 1 << 5,   /* the body is a merge patch: an object, judged when merged */
     PORTARIUM_MAY_LACK_BODY = 1 << 6, /* the body may be absent */
-    PORTARIUM_EVIDENCE = 1 << 7, /* shows evidence, which is evidence itself under audit_reads */
-    PORTARIUM_ETAG = 1 << 4      /* answers have an ETag, and If-None-Match holds */
+    PORTARIUM_EVIDENCE = 1 << 7,    /* shows evidence, which is evidence itself under audit_reads */
+    PORTARIUM_JUDGES_BODY = 1 << 8, /* its function holds the body against the shape */
+    PORTARIUM_ETAG = 1 << 4         /* answers have an ETag, and If-None-Match holds */
 };
 
 /** An operation that takes no body. */
@@ -109,7 +110,8 @@ const portarium_operation *portarium_operation_at(size_t index);
 /** The operation of that name; NULL: there is none. */
 const portarium_operation *portarium_operation_find(const char *name);
 
-/** Hold If-Match against the document that GET answers with. Absent or "*" holds.
+/** Hold If-Match against the document that GET answers with; NULL: there is none. Absent or "*"
+ *  holds.
  *  @return MCP_OK; otherwise the reply is 412, to be returned */
 mcp_status portarium_check_if_match(portarium_reply *reply, portarium_tx *tx,
                                     const portarium_request *request, const mcp_json *document,
@@ -124,6 +126,11 @@ mcp_status portarium_reply_json(portarium_reply *reply, portarium_tx *tx, int st
 /** Answer with a draft, which is closed and cleared. */
 mcp_status portarium_reply_draft(portarium_reply *reply, portarium_tx *tx, int status,
                                  portarium_draft *draft, mcp_error *err);
+
+/** Say where what was created is: /v1/workspaces/ID/`room`/`id`, each id as one segment. A NULL id
+ *  says nothing. */
+void portarium_reply_location(portarium_reply *reply, portarium_tx *tx, const char *room,
+                              const char *id);
 
 /** Answer 204. */
 mcp_status portarium_reply_none(portarium_reply *reply);

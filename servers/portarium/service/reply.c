@@ -56,6 +56,37 @@ mcp_status portarium_reply_draft(portarium_reply *reply, portarium_tx *tx, int s
     return st;
 }
 
+/* A segment of a path; NULL without memory. */
+static const char *segment(mcp_arena *arena, const char *text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@";
+    char *out = mcp_arena_alloc(arena, 3 * strlen(text) + 1), *at = out;
+    for (; out && *text; text++) {
+        if (strchr(plain, *text)) {
+            *at++ = *text;
+            continue;
+        }
+        *at++ = '%';
+        *at++ = digits[(unsigned char)*text >> 4];
+        *at++ = digits[(unsigned char)*text & 15];
+    }
+    if (out)
+        *at = '\0';
+    return out;
+}
+
+void portarium_reply_location(portarium_reply *reply, portarium_tx *tx, const char *room,
+                              const char *id)
+{
+    const char *workspace = segment(tx->arena, tx->workspace);
+    const char *of = id ? segment(tx->arena, id) : NULL;
+    reply->location = workspace && of ? mcp_arena_printf(tx->arena, "/v1/workspaces/%s/%s/%s",
+                                                         workspace, room, of)
+                                      : NULL;
+}
+
 mcp_status portarium_reply_none(portarium_reply *reply)
 {
     reply->status = 204;
@@ -89,12 +120,14 @@ mcp_status portarium_check_if_match(portarium_reply *reply, portarium_tx *tx,
     portarium_reply now = { .status = 0 };
     if (!request->if_match)
         return MCP_OK;
-    mcp_status st = portarium_reply_json(&now, tx, 200, document, err);
+    mcp_status st = document ? portarium_reply_json(&now, tx, 200, document, err) : MCP_OK;
     if (st != MCP_OK)
         return st;
-    const char *etag = portarium_etag(tx->arena, now.text, now.length);
+    const char *etag = document ? portarium_etag(tx->arena, now.text, now.length) : NULL;
     if (portarium_etag_matches(request->if_match, etag, true))
         return MCP_OK;
+    if (!document)
+        return portarium_refuse(reply, tx, err, 412, "If-Match does not hold: there is none yet.");
     return portarium_refuse(reply, tx, err, 412,
                             "If-Match does not hold: the document is at %s now.", etag);
 }

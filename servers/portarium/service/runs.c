@@ -12,19 +12,57 @@
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
+/* A run as clients see it: its document, and its revision. */
+static mcp_status write_run(mcp_json_writer *json, portarium_tx *tx, const portarium_record *run,
+                            mcp_error *err)
+{
+    (void)tx;
+    (void)err;
+    mcp_write_object(json);
+    for (size_t i = 0; i < mcp_json_count(run->json); i++)
+        mcp_write_member_value(json, mcp_json_name(run->json, i, NULL),
+                               mcp_json_item(run->json, i));
+    mcp_write_member_int(json, "revision", run->revision);
+    mcp_write_end(json);
+    return MCP_OK;
+}
+
+static mcp_status reply_run(portarium_reply *reply, portarium_tx *tx, int status,
+                            const portarium_record *run, mcp_error *err)
+{
+    mcp_status st = portarium_reply_view(reply, tx, run, write_run, err);
+    if (st == MCP_OK)
+        reply->status = status;
+    return st;
+}
+
+static mcp_status check_if_match(portarium_tx *tx, const portarium_request *request,
+                                 portarium_reply *reply, const portarium_record *run,
+                                 mcp_error *err)
+{
+    portarium_reply now = { .status = 0 };
+    const mcp_json *view = NULL;
+    if (!request->if_match)
+        return MCP_OK;
+    mcp_status st = reply_run(&now, tx, 200, run, err);
+    if (st == MCP_OK)
+        st = portarium_tx_json(tx, &view, now.text, now.length, err);
+    return st == MCP_OK ? portarium_check_if_match(reply, tx, request, view, err) : st;
+}
+
 static mcp_status list_runs(portarium_tx *tx, const portarium_request *request,
                             portarium_reply *reply, mcp_error *err)
 {
-    return portarium_reply_list(reply, tx, &portarium_runs, request, NULL, err);
+    return portarium_reply_list(reply, tx, &portarium_runs, request, write_run, err);
 }
 
 enum { RUN, ACTION, APPROVAL };
 
 /* A run, its actions, and the approvals that it waits for, in this order. */
-#define FULL_RUN                                                                                   \
-    "SELECT json, 0 AS part, 0 AS ord, id FROM runs WHERE workspace = $1 AND id = $2 UNION ALL "   \
-    "SELECT json, 1, ord, id FROM run_actions WHERE workspace = $1 AND run_id = $2 UNION ALL "     \
-    "SELECT json, 2, created_at, id FROM approvals WHERE workspace = $1 AND run_id = $2 AND "      \
+#define FULL_RUN                                                                                           \
+    "SELECT json, 0 AS part, 0 AS ord, id, revision FROM runs WHERE workspace = $1 AND id = $2 UNION ALL " \
+    "SELECT json, 1, ord, id, 0 FROM run_actions WHERE workspace = $1 AND run_id = $2 UNION ALL "          \
+    "SELECT json, 2, created_at, id, 0 FROM approvals WHERE workspace = $1 AND run_id = $2 AND "           \
     "status IN ($3, $4) ORDER BY part, ord, id"
 
 /* An approval within a run. @param state what it waits for is added */
@@ -54,7 +92,7 @@ static mcp_status write_approval(portarium_draft *draft, const char **state, por
 static mcp_status write_rows(portarium_draft *draft, const mcp_json **run, const char **state,
                              portarium_tx *tx, db_rows *rows, mcp_error *err)
 {
-    int64_t part = ACTION;
+    int64_t part = ACTION, revision = 0;
     mcp_status st = MCP_OK;
     *run = NULL;
     mcp_write_member_array(&draft->json, "actions");
@@ -65,6 +103,7 @@ static mcp_status write_rows(portarium_draft *draft, const mcp_json **run, const
         if (of == RUN) {
             st = portarium_tx_json(tx, run, text, length, err);
             *state = st == MCP_OK ? mcp_json_get_string(*run, "status") : NULL;
+            revision = db_int_at(rows, 4);
             continue;
         }
         if (of != part) {
@@ -82,6 +121,7 @@ static mcp_status write_rows(portarium_draft *draft, const mcp_json **run, const
         mcp_write_member_array(&draft->json, "pendingApprovals");
     }
     mcp_write_end(&draft->json);
+    mcp_write_member_int(&draft->json, "revision", revision);
     return st;
 }
 
@@ -133,7 +173,8 @@ static mcp_status get_run(portarium_tx *tx, const portarium_request *request,
     const char *text = mcp_json_get_string(json, "status");
     reply->may_change = text && portarium_run_status_read(&status, text) &&
                         !portarium_run_is_final(status);
-    return portarium_reply_json(reply, tx, 200, json, err);
+    return view ? portarium_reply_json(reply, tx, 200, json, err)
+                : reply_run(reply, tx, 200, &run, err);
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -147,9 +188,8 @@ static mcp_status start_run(portarium_tx *tx, const portarium_request *request,
     mcp_status st = portarium_start_run(&run, tx, &start, &reply->fields, err);
     if (st != MCP_OK)
         return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/runs/%s", tx->workspace,
-                                       run.id);
-    return portarium_reply_json(reply, tx, 201, run.json, err);
+    portarium_reply_location(reply, tx, "runs", run.id);
+    return reply_run(reply, tx, 201, &run, err);
 }
 
 static mcp_status cancel_run(portarium_tx *tx, const portarium_request *request,
@@ -167,11 +207,14 @@ static mcp_status cancel_run(portarium_tx *tx, const portarium_request *request,
     if (tx->actor->agent_id && !is_initiator)
         return portarium_refuse(reply, tx, err, 403,
                                 "An agent may cancel no run that somebody else has started.");
+    st = check_if_match(tx, request, reply, &run.record, err);
+    if (st != MCP_OK)
+        return st;
     mcp_json_bool(mcp_json_get(request->body, "compensate"), &compensates);
     const char *rationale = portarium_body_string(request, "rationale");
     st = compensates ? portarium_run_cancel_and_undo(&run, tx, rationale, err)
                      : portarium_run_cancel(&run, tx, rationale, err);
-    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, run.record.json, err) : st;
+    return st == MCP_OK ? reply_run(reply, tx, 200, &run.record, err) : st;
 }
 
 static mcp_status refuse_intervention(portarium_tx *tx, portarium_reply *reply, const char *type,
@@ -209,12 +252,14 @@ static mcp_status intervene(portarium_tx *tx, const portarium_request *request,
                                           .body = request->body };
     mcp_status st = portarium_run_load(&run, tx, portarium_argument(request, "runId"), err);
     if (st == MCP_OK)
+        st = check_if_match(tx, request, reply, &run.record, err);
+    if (st == MCP_OK)
         st = portarium_run_intervene(&verdict, &run, tx, &what, err);
     if (st != MCP_OK)
         return st;
     if (verdict != PORTARIUM_INTERVENTION_DONE)
         return refuse_intervention(tx, reply, what.type, verdict, &run, err);
-    return portarium_reply_json(reply, tx, 200, run.record.json, err);
+    return reply_run(reply, tx, 200, &run.record, err);
 }
 
 /* ---- actions --------------------------------------------------------------------------------- */

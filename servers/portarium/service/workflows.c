@@ -75,8 +75,7 @@ static mcp_status create_workflow(portarium_tx *tx, const portarium_request *req
         st = portarium_definition_add(tx, id, 1, json, err);
     if (st == MCP_OK)
         st = note(tx, "WorkflowCreated", id, "created", err);
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/workflows/%s", tx->workspace,
-                                       id);
+    portarium_reply_location(reply, tx, "workflows", id);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 201, json, err) : st;
 }
 

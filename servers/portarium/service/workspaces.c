@@ -119,27 +119,43 @@ static mcp_status create_user(portarium_tx *tx, const portarium_request *request
         st = portarium_record_insert(NULL, tx, &portarium_users, id, json, NULL, err);
     if (st == MCP_OK)
         st = note_user(tx, "created", id, err);
-    reply->location = mcp_arena_printf(tx->arena, "/users/%s", id);
+    portarium_reply_location(reply, tx, "users", id);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 201, json, err) : st;
+}
+
+/* The members of the body that a user has; all others are ignored. */
+static mcp_status patch_of(portarium_tx *tx, const mcp_json **out, const mcp_json *body,
+                           mcp_error *err)
+{
+    static const char *const members[] = { "email", "displayName", "roles", "active" };
+    portarium_draft draft;
+    portarium_draft_object(&draft);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (mcp_json_get(body, members[i]))
+            mcp_write_member_value(&draft.json, members[i], mcp_json_get(body, members[i]));
+    }
+    return portarium_draft_read(&draft, tx, out, err);
 }
 
 static mcp_status patch_user(portarium_tx *tx, const portarium_request *request,
                              portarium_reply *reply, mcp_error *err)
 {
     portarium_record user;
-    const mcp_json *changed = NULL;
+    const mcp_json *changed = NULL, *patch = NULL;
     const char *id = portarium_argument(request, "userId");
     mcp_status st = portarium_record_get(&user, tx, &portarium_users, id, err);
     if (st == MCP_OK)
         st = portarium_check_if_match(reply, tx, request, user.json, err);
     if (st == MCP_OK)
-        st = portarium_merge(tx, &changed, user.json, request->body, err);
+        st = patch_of(tx, &patch, request->body, err);
+    if (st == MCP_OK)
+        st = portarium_merge(tx, &changed, user.json, patch, err);
     if (st == MCP_OK && mcp_json_equal(changed, user.json))
         return portarium_reply_json(reply, tx, 200, user.json, err);
     if (st == MCP_OK)
         st = check_email(tx, id, mcp_json_get_string(request->body, "email"), reply, err);
     if (st == MCP_OK)
-        st = portarium_record_patch(&user, tx, &portarium_users, request->body, NULL, err);
+        st = portarium_record_patch(&user, tx, &portarium_users, patch, NULL, err);
     if (st == MCP_OK)
         st = note_user(tx, "changed", id, err);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 200, user.json, err) : st;
@@ -148,8 +164,13 @@ static mcp_status patch_user(portarium_tx *tx, const portarium_request *request,
 static mcp_status delete_user(portarium_tx *tx, const portarium_request *request,
                               portarium_reply *reply, mcp_error *err)
 {
+    portarium_record user;
     const char *id = portarium_argument(request, "userId");
-    mcp_status st = portarium_record_delete(tx, &portarium_users, id, err);
+    mcp_status st = portarium_record_get(&user, tx, &portarium_users, id, err);
+    if (st == MCP_OK)
+        st = portarium_check_if_match(reply, tx, request, user.json, err);
+    if (st == MCP_OK)
+        st = portarium_record_delete(tx, &portarium_users, id, err);
     if (st == MCP_OK)
         st = note_user(tx, "deleted", id, err);
     return st == MCP_OK ? portarium_reply_none(reply) : st;

@@ -177,8 +177,10 @@ int portarium_line_token_list(const cli_line *line, void *data)
     mcp_status st = portarium_session_open(&session, line, &err);
     if (st != MCP_OK)
         return serve_fail(line, st, &err);
-    st = portarium_plane_read(session.plane, cli_string(line, "workspace"), session.arena, list,
-                              &all, &err);
+    const char *workspace = cli_string(line, "workspace");
+    st = portarium_session_run(&session, "getWorkspace", workspace, NULL, NULL, &err);
+    if (st == MCP_OK)
+        st = portarium_plane_read(session.plane, workspace, session.arena, list, &all, &err);
     if (st == MCP_OK && cli_flag(line, "json"))
         print_json(&all, &session);
     else if (st == MCP_OK)

@@ -254,13 +254,20 @@ static mcp_status build(list *self, portarium_tx *tx, const portarium_query *que
     return st;
 }
 
+/* Whether the row is left to the next page. */
+static bool is_beyond(const portarium_page *page, const portarium_query *query, size_t bytes)
+{
+    return page->count == (size_t)query->limit || (page->count > 0 && bytes > PORTARIUM_PAGE_BYTES);
+}
+
 mcp_status portarium_page_read(portarium_page *out, portarium_tx *tx,
                                const portarium_collection *where, const portarium_query *query,
                                mcp_error *err)
 {
     list self = { .where = where };
     db_rows *rows = NULL;
-    const char *key = NULL;
+    portarium_cursor last = { .key = NULL };
+    size_t bytes = 0, length = 0;
     *out = (portarium_page){ .items = mcp_arena_array(tx->arena, (size_t)query->limit,
                                                       sizeof *out->items) };
     mcp_status st = out->items ? build(&self, tx, query, err)
@@ -268,16 +275,17 @@ mcp_status portarium_page_read(portarium_page *out, portarium_tx *tx,
     if (st == MCP_OK)
         st = db_query(&rows, tx->session, self.sql, self.values, self.count, err);
     while (portarium_next(rows, &st, err)) {
-        if (out->count == (size_t)query->limit) {
-            portarium_cursor last = { .key = key, .id = out->items[out->count - 1].id };
+        db_text_at(rows, 3, &length);
+        bytes += length;
+        if (is_beyond(out, query, bytes)) {
             st = portarium_cursor_write(&out->next_cursor, &last, tx->arena, err);
             break;
         }
         st = portarium_record_read(&out->items[out->count], tx, rows, err);
-        if (st == MCP_OK && out->count == (size_t)query->limit - 1) {
-            key = mcp_arena_strdup(tx->arena, db_text_at(rows, 5, NULL));
-            st = key ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a list");
-        }
+        last = (portarium_cursor){ .key = mcp_arena_strdup(tx->arena, db_text_at(rows, 5, NULL)),
+                                   .id = out->items[out->count].id };
+        if (st == MCP_OK && !last.key)
+            st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a list");
         out->count++;
     }
     db_rows_free(rows);

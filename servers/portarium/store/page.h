@@ -2,14 +2,15 @@
  * page.h - lists of records: filters, order, pages.
  *
  * A page begins behind the last record of the page before, whatever was inserted meanwhile: the
- * cursor is that record's sort key and id.
+ * cursor is that record's sort key and id. A page ends before the record that would make it longer
+ * than PORTARIUM_PAGE_BYTES; it has at least one.
  */
 #ifndef PORTARIUM_STORE_PAGE_H
 #define PORTARIUM_STORE_PAGE_H
 
 #include "store/record.h"
 
-enum { PORTARIUM_LIMIT = 50, PORTARIUM_LIMIT_MAX = 200 };
+enum { PORTARIUM_LIMIT = 50, PORTARIUM_LIMIT_MAX = 200, PORTARIUM_PAGE_BYTES = 2 << 20 };
 
 /** A page of a list. */
 typedef struct portarium_page {

@@ -308,7 +308,8 @@ static bool is_known_origin(const mcp__httpd *httpd, const mcp__http_exchange *e
 static void allow_headers(mcp__head *head, mcp_buf *list, const char *named)
 {
     (void)mcp_buf_puts(list, "Content-Type, Authorization, Mcp-Session-Id, MCP-Protocol-Version, "
-                             "Mcp-Method, Mcp-Name, Last-Event-ID, If-Match, If-None-Match");
+                             "Mcp-Method, Mcp-Name, Last-Event-ID, If-Match, If-None-Match, "
+                             "Idempotency-Key, X-Correlation-Id, traceparent, tracestate");
     for (const char *at = named; at && *at;) {
         at += strspn(at, ", \t");
         size_t length = strcspn(at, ", \t");

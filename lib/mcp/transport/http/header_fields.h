@@ -81,7 +81,8 @@ void mcp__head_events(mcp__head *head);
 
 /** The fields that a page may read: of answers of MCP, and of routes. */
 #define MCP__EXPOSED "Mcp-Session-Id, WWW-Authenticate"
-#define MCP__EXPOSED_OF_ROUTES "ETag, Location, Next-Cursor, Retry-After, WWW-Authenticate"
+#define MCP__EXPOSED_OF_ROUTES                                                                     \
+    "ETag, Location, Next-Cursor, Retry-After, WWW-Authenticate, X-Correlation-Id"
 
 /** Let a page of that origin read the answer; NULL: no page may. */
 void mcp__head_share(mcp__head *head, const char *origin, const char *exposed);

@@ -108,12 +108,31 @@ static mcp_status create_approval(portarium_tx *tx, const portarium_request *req
         st = portarium_gate_hold_run(&parts.run, tx, err);
     if (st != MCP_OK)
         return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/approvals/%s", tx->workspace,
-                                       approval.id);
+    portarium_reply_location(reply, tx, "approvals", approval.id);
     return portarium_reply_json(reply, tx, 201, approval.json, err);
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */
+
+/* That there is no such approval, or that it is decided, is said before what is wrong with the
+ * body. */
+static mcp_status check_decision(portarium_tx *tx, const portarium_request *request,
+                                 portarium_reply *reply, mcp_error *err)
+{
+    portarium_record approval;
+    mcp_status unfit = portarium_shape_check(tx->settings->shapes, PORTARIUM_SHAPE_ApprovalDecision,
+                                             request->body, &reply->fields, err);
+    if (unfit != MCP_E_SCHEMA)
+        return unfit;
+    mcp_status st = portarium_record_get(&approval, tx, &portarium_approvals,
+                                         portarium_argument(request, "approvalId"), err);
+    if (st == MCP_OK && portarium_approval_status_of(&approval) != PORTARIUM_APPROVAL_PENDING)
+        st = mcp_error_set(err, MCP_E_EXISTS, "Approval %s is already decided.", approval.id);
+    if (st == MCP_OK)
+        return portarium_fields_status(&reply->fields, err);
+    portarium_fields_init(&reply->fields, tx->arena);
+    return st;
+}
 
 static mcp_status decide(portarium_tx *tx, const portarium_request *request, portarium_reply *reply,
                          mcp_error *err)
@@ -126,8 +145,11 @@ static mcp_status decide(portarium_tx *tx, const portarium_request *request, por
         .feedback = mcp_json_get(request->body, "feedback"),
         .inputs = mcp_json_get(request->body, "inputs"),
     };
+    mcp_status st = check_decision(tx, request, reply, err);
+    if (st != MCP_OK)
+        return st;
     portarium_decision_read(&ask.decision, portarium_body_string(request, "decision"));
-    mcp_status st = portarium_decide(&decided, tx, &ask, &reply->fields, err);
+    st = portarium_decide(&decided, tx, &ask, &reply->fields, err);
     if (st != MCP_OK)
         return st;
     if (decided.refusal)
@@ -163,7 +185,7 @@ const portarium_operation portarium_approval_operations[] = {
       "one approval",
       get_approval },
     { "decideApproval", "POST", "/approvals/{approvalId}/decide", PORTARIUM_MAY_DECIDE_APPROVAL,
-      PORTARIUM_COMMAND, PORTARIUM_SHAPE_ApprovalDecision, "Approval", "decide an approval",
+      PORTARIUM_COMMAND | PORTARIUM_JUDGES_BODY, PORTARIUM_SHAPE_ApprovalDecision, "Approval", "decide an approval",
       decide },
     { "resubmitApproval", "POST", "/approvals/{approvalId}/resubmit",
       PORTARIUM_MAY_CREATE_APPROVAL, PORTARIUM_COMMAND | PORTARIUM_AGENTS,

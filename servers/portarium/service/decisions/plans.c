@@ -61,7 +61,7 @@ static mcp_status create_plan(portarium_tx *tx, const portarium_request *request
         st = portarium_event_add(tx, &event, err);
     if (st != MCP_OK)
         return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/plans/%s", tx->workspace, id);
+    portarium_reply_location(reply, tx, "plans", id);
     return portarium_reply_json(reply, tx, 201, json, err);
 }
 

@@ -110,8 +110,7 @@ static mcp_status create_policy(portarium_tx *tx, const portarium_request *reque
         st = note(tx, "PolicyCreated", id, "created", err);
     if (st != MCP_OK)
         return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/policies/%s", tx->workspace,
-                                       id);
+    portarium_reply_location(reply, tx, "policies", id);
     return portarium_reply_json(reply, tx, 201, json, err);
 }
 
@@ -270,9 +269,11 @@ static mcp_status put_exposure(portarium_tx *tx, const portarium_request *reques
         return st;
     st = portarium_record_get(&before, tx, &portarium_policies, PORTARIUM_EXPOSURE_ID, err);
     if (st == MCP_E_NOT_FOUND) {
-        before.id = NULL;
+        before = (portarium_record){ .id = NULL };
         st = MCP_OK;
     }
+    if (st == MCP_OK)
+        st = portarium_check_if_match(reply, tx, request, before.json, err);
     if (st == MCP_OK)
         st = exposure_of(tx, &json, request->body, err);
     if (st == MCP_OK)

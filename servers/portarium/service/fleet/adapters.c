@@ -76,8 +76,7 @@ static mcp_status create_adapter(portarium_tx *tx, const portarium_request *requ
         st = portarium_record_insert(NULL, tx, &portarium_adapters, id, json, NULL, err);
     if (st == MCP_OK)
         st = portarium_note(tx, NULL, err, "Adapter %s registered", id);
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/adapter-registrations/%s",
-                                       tx->workspace, id);
+    portarium_reply_location(reply, tx, "adapter-registrations", id);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 201, json, err) : st;
 }
 

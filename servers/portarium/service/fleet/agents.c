@@ -217,8 +217,7 @@ static mcp_status create_agent(portarium_tx *tx, const portarium_request *reques
                                     .id = agent.id };
     st = portarium_note(tx, &event, err, "Agent %s registered on machine %s", agent.id,
                         self.agent->machine_id);
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/agents/%s", tx->workspace,
-                                       agent.id);
+    portarium_reply_location(reply, tx, "agents", agent.id);
     if (st == MCP_OK)
         st = portarium_reply_view(reply, tx, &agent, write_view, err);
     reply->status = st == MCP_OK ? 201 : reply->status;

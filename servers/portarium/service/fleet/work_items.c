@@ -79,8 +79,7 @@ static mcp_status create_item(portarium_tx *tx, const portarium_request *request
     };
     if (st == MCP_OK)
         st = portarium_evidence_add(tx, &entry, err);
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/work-items/%s", tx->workspace,
-                                       id ? id : "");
+    portarium_reply_location(reply, tx, "work-items", id);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 201, item.json, err) : st;
 }
 

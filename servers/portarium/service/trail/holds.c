@@ -60,8 +60,7 @@ static mcp_status place_hold(portarium_tx *tx, const portarium_request *request,
                             of_run ? "run " : "the workspace", of_run ? of_run : "", rationale);
     if (st != MCP_OK)
         return st;
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/legal-holds/%s", tx->workspace,
-                                       id);
+    portarium_reply_location(reply, tx, "legal-holds", id);
     return portarium_reply_json(reply, tx, 201, json, err);
 }
 
@@ -80,6 +79,8 @@ static mcp_status release_hold(portarium_tx *tx, const portarium_request *reques
     portarium_record hold;
     const char *id = portarium_argument(request, "legalHoldId");
     mcp_status st = portarium_record_get(&hold, tx, &portarium_legal_holds, id, err);
+    if (st == MCP_OK)
+        st = portarium_check_if_match(reply, tx, request, hold.json, err);
     if (st == MCP_OK)
         st = portarium_record_delete(tx, &portarium_legal_holds, id, err);
     if (st != MCP_OK)

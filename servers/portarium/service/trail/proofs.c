@@ -60,6 +60,10 @@ static mcp_status verify(portarium_tx *tx, const portarium_request *request, por
     int64_t from = 1, to = INT64_MAX, last = 0;
     if (!number_of(&from, reply, request, "from") || !number_of(&to, reply, request, "to"))
         return portarium_fields_status(&reply->fields, err);
+    if (to < from) {
+        portarium_fields_add(&reply->fields, "to", "must not be before from");
+        return portarium_fields_status(&reply->fields, err);
+    }
     mcp_status st = portarium_chain_new(&chain, NULL, err);
     if (st == MCP_OK)
         st = walk(chain, &flaw, tx, from, to, &last, err);

@@ -94,8 +94,7 @@ static mcp_status reply_created(portarium_reply *reply, portarium_tx *tx, const 
     reply->repeated = reply->text;
     if (st == MCP_OK)
         st = portarium_reply_json(reply, tx, 201, answer, err);
-    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/webhooks/%s", tx->workspace,
-                                       id);
+    portarium_reply_location(reply, tx, "webhooks", id);
     return st;
 }
 
@@ -128,8 +127,13 @@ static mcp_status create_webhook(portarium_tx *tx, const portarium_request *requ
 static mcp_status delete_webhook(portarium_tx *tx, const portarium_request *request,
                                  portarium_reply *reply, mcp_error *err)
 {
+    portarium_record webhook;
     const char *id = portarium_argument(request, "webhookId");
-    mcp_status st = portarium_record_delete(tx, &portarium_webhooks, id, err);
+    mcp_status st = portarium_record_get(&webhook, tx, &portarium_webhooks, id, err);
+    if (st == MCP_OK)
+        st = portarium_check_if_match(reply, tx, request, webhook.json, err);
+    if (st == MCP_OK)
+        st = portarium_record_delete(tx, &portarium_webhooks, id, err);
     if (st == MCP_OK)
         st = portarium_note(tx, NULL, err, "Webhook %s deleted", id);
     return st == MCP_OK ? portarium_reply_none(reply) : st;

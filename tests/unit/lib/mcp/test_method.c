@@ -248,7 +248,7 @@ static void methods_that_are_not_ours_do_not_exist(void **state)
                        names[i]);
         (void)snprintf(wanted, sizeof wanted,
                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
-                       "\"message\":\"there is no method %s here\"}}",
+                       "\"message\":\"Unknown method: %s\"}}",
                        names[i]);
         conversation_ask(&c, text, wanted);
     }
@@ -263,7 +263,7 @@ static void existence_comes_before_parameters(void **state)
     conversation_open(&c, NULL, NULL);
     conversation_ask(
         &c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}",
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"there is no method tools/call here\"}}");
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"Unknown method: tools/call\"}}");
     conversation_close(&c);
 }
 
@@ -278,7 +278,7 @@ static void a_claim_chooses_the_era_of_its_request_alone(void **state)
                      "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
                      "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":"
-                     "\"there is no method ping here\"}}");
+                     "\"Unknown method: ping\"}}");
     conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
     conversation_close(&c);

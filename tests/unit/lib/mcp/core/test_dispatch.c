@@ -216,7 +216,7 @@ static void a_batch_is_answered_as_one(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"nope\"},5]",
         "["
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"
-        "," ERROR("2", "-32601", "there is no method nope here") "," ERROR(
+        "," ERROR("2", "-32601", "Unknown method: nope") "," ERROR(
             "null", "-32600", "a message must be an object") "]");
     conversation_ask(
         &c, "[{\"jsonrpc\":\"2.0\",\"method\":\"x\"},{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}]",

@@ -39,6 +39,13 @@ static void fake_perform(portarium_result *out, const portarium_attempt *attempt
         text[(2 << 20) + 2] = '\0';
         mcp_json_read(&out->output, arena, text, strlen(text), NULL);
     }
+    if (strcmp(mode, "deep") == 0) {
+        char *text = mcp_arena_alloc(arena, 121);
+        memset(text, '[', 60);
+        memset(text + 60, ']', 60);
+        text[120] = '\0';
+        mcp_json_read(&out->output, arena, text, 120, NULL);
+    }
     if (strcmp(mode, "refuse") == 0)
         *out = (portarium_result){ .outcome = PORTARIUM_OUTCOME_FAILED,
                                    .error_class = PORTARIUM_CLASS_VALIDATION,

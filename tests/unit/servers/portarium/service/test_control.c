@@ -367,10 +367,15 @@ static void an_attempt_is_repeated_where_that_does_no_harm(void **state)
 static void an_output_that_cannot_be_stored_fails_the_action(void **state)
 {
     (void)state;
-    const char *run = start(define(
-        "wf-long", "Auto", ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"long\"}")));
-    const mcp_json *json = rig_await(&rig, run, "Failed");
-    assert_string_equal(text_at(json, "/failure/class"), "validation");
+    const char *runs[] = {
+        start(define("wf-long", "Auto",
+                     ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"long\"}"))),
+        start(define("wf-deep", "Auto",
+                     ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"deep\"}"))),
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
+        assert_string_equal(text_at(rig_await(&rig, runs[i], "Failed"), "/failure/class"),
+                            "validation");
 }
 
 /* As if another process had taken the action over and died: it holds an expired lease. The fence

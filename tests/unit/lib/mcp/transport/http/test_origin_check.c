@@ -185,6 +185,7 @@ static void headers_of_ours_are_echoed(void **state)
                      204);
     web_field(&answer, "Access-Control-Allow-Headers", value, sizeof value);
     assert_non_null(strstr(value, ", MCP-PARAM-City"));
+    assert_non_null(strstr(value, ", Idempotency-Key, X-Correlation-Id, traceparent, tracestate"));
     assert_null(strstr(value, "x-evil"));
     assert_null(strstr(value, "paramour"));
 }
