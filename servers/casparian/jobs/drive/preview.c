@@ -284,6 +284,7 @@ static mcp_status run_files(preview *self, mcp_error *err)
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
+/* An output without a declared schema has none before its first row: the members are left out. */
 static void write_schema(preview *self, const casparian_output *output, mcp_json_writer *out)
 {
     casparian_definition inferred;
@@ -292,11 +293,11 @@ static void write_schema(preview *self, const casparian_output *output, mcp_json
         casparian_infer_definition(&inferred, output->infer, output->name, self->arena, NULL) ==
             MCP_OK)
         schema = &inferred;
+    if (!schema)
+        return;
     mcp_write_name(out, "schema");
-    if (!schema || casparian_write_definition(out, schema, NULL) != MCP_OK)
-        mcp_write_null(out);
-    mcp_write_name(out, "schema_hash");
-    mcp_write_string(out, schema ? schema->hash : NULL);
+    casparian_write_definition(out, schema, NULL);
+    mcp_write_member_string(out, "schema_hash", schema->hash);
 }
 
 static void write_output(preview *self, const casparian_output *output, mcp_json_writer *out)
