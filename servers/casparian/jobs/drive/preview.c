@@ -328,6 +328,28 @@ static void write_output(preview *self, const casparian_output *output, mcp_json
     mcp_write_end(out);
 }
 
+/* The warnings of the caller, and outputs of which a run would fail. */
+static void write_warnings(preview *self, mcp_json_writer *out)
+{
+    const mcp_buf *given = self->request->warnings;
+    bool is_begun = given && given->length > 0;
+    if (is_begun) {
+        mcp_write_member_array(out, "warnings");
+        mcp_write_raw(out, given->data, given->length);
+    }
+    for (const casparian_output *output = self->outputs.first; output; output = output->next) {
+        const char *flaw = casparian_output_flaw(output, self->arena);
+        if (flaw && !is_begun)
+            mcp_write_member_array(out, "warnings");
+        is_begun = is_begun || flaw;
+        if (flaw)
+            mcp_write_string(
+                out, mcp_arena_printf(self->arena, CASPARIAN_FLAW_FORMAT, output->name, flaw));
+    }
+    if (is_begun)
+        mcp_write_end(out);
+}
+
 static void write_answer(preview *self, const mcp_buf *errors, mcp_json_writer *out)
 {
     mcp_write_member_object(out, "outputs");
@@ -336,6 +358,7 @@ static void write_answer(preview *self, const mcp_buf *errors, mcp_json_writer *
     mcp_write_end(out);
     mcp_write_name(out, "errors");
     mcp_write_raw(out, errors->data, errors->length);
+    write_warnings(self, out);
 }
 
 mcp_status casparian_driver_preview(mcp_json_writer *out, casparian_driver *self, mcp_arena *arena,
