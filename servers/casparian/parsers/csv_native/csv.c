@@ -2,9 +2,9 @@
  * csv.c - delimited text: RFC 4180, read as leniently as spreadsheets do.
  *
  * A record ends at LF or CRLF outside of quotes; at CR where lines end so and none of the beginning
- * ends with LF. A cell that begins with a quote ends at the next
- * quote that is not doubled; what follows up to the delimiter belongs to the cell, too. A quote
- * elsewhere is a byte as any other. Lines without a byte are no records.
+ * ends with LF. A cell that begins with a quote ends at the next quote that is not doubled; what
+ * follows up to the delimiter belongs to the cell, too. A quote elsewhere is a byte as any other.
+ * Lines without a byte are no records.
  *
  * A record of more than 1 MiB, or one whose quote is not closed, is a row of csv_parse_errors, and
  * reading continues at the line after its first one. So a hostile file could have the same bytes
