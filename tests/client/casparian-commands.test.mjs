@@ -76,6 +76,18 @@ describe('run and backtest', () => {
         fail(FAILED, new RegExp(beyond, 'm'), ...row('--row', String(lines + 1)));
     });
 
+    test('lineage finds the directory of the outputs of this home by itself', () => {
+        const hash = createHash('sha256').update(fs.readFileSync(path.join(self.dir, 'sales', 'web.csv'))).digest('hex');
+        const sinks = ['./tables', 'csv://texts', 'duckdb://./x.db', './output'];
+        sinks.forEach((sink, i) => succeed('run', './sales_csv.py', 'sales', '--sink', sink));
+        sinks.forEach((sink, i) => {
+            const found = succeed('lineage', 'sales_csv', '--job', String(i + 1), '--source', hash, '--row', '2');
+            assert.equal(found.manifest, `${i + 1}.manifest.json`, sink);
+        });
+        fs.rmSync(path.join(self.dir, 'output'), { recursive: true });
+        fail(NOT_FOUND, /no output 'sales_csv' of job 99[^]*--dir/, 'lineage', 'sales_csv', '--job', '99', '--source', hash);
+    });
+
     test('quarantine that is not allowed names the settings', () => {
         self.write('s.json', whole('int64'));
         fail(FAILED, /\(allow_quarantine\)/, 'run', './sales_csv.py', 'sales', '--schema', 's.json');

@@ -46,8 +46,8 @@ const cli_option casparian_verify_options[] = {
 };
 
 const cli_option casparian_lineage_options[] = {
-    { .name = "dir", .type = CLI_STRING, .argument = "DIR", .standard = "output",
-      .help = "the directory of the outputs" },
+    { .name = "dir", .type = CLI_STRING, .argument = "DIR",
+      .help = "the directory of the outputs (default: where this home has them, else output)" },
     { .name = "job", .type = CLI_STRING, .argument = "ID", .help = "_cf_job_id of the row" },
     { .name = "source", .type = CLI_STRING, .argument = "SHA256",
       .help = "_cf_source_hash of the row" },
@@ -441,6 +441,27 @@ static mcp_status check_row(const casparian_lineage *found, const casparian_line
         row->output, found->rows, found->source_rows, row->job, row->row);
 }
 
+/* The directory of the outputs: without --dir that of the job in this home. */
+static mcp_status open_outputs(int *fd, casparian_app *app, const cli_line *line,
+                               const casparian_lineage_row *row, mcp_error *err)
+{
+    const char *folder = cli_string(line, "dir");
+    mcp_status st = MCP_OK;
+    int64_t job = 0;
+    if (folder)
+        return open_folder(fd, folder, err);
+    if (casparian_job_id_read(&job, row->job))
+        st = casparian_catalog_folder(&folder, app->store, app->arena, row->output, job, err);
+    if (st == MCP_OK)
+        st = open_folder(fd, folder ? folder : "output", err);
+    if (st == MCP_E_NOT_FOUND && !folder)
+        st = mcp_error_set(err, st,
+                           "this home has no output '%.63s' of job %.20s, and there is no directory "
+                           "'output': --dir names the directory of the outputs",
+                           row->output, row->job);
+    return st;
+}
+
 static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     const casparian_lineage_row row = { .output = cli_argument(line, 0),
@@ -455,7 +476,7 @@ static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *e
         return mcp_error_set(err, MCP_E_PARAMS,
                              "--job and --source are required: _cf_job_id and _cf_source_hash of "
                              "the row");
-    mcp_status st = open_folder(&fd, cli_string(line, "dir"), err);
+    mcp_status st = open_outputs(&fd, app, line, &row, err);
     if (st != MCP_OK)
         return st;
     st = casparian_lineage_find(&found, fd, &row, app->arena, err);
@@ -475,5 +496,5 @@ static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *e
 int casparian_command_lineage(const cli_line *line, void *data)
 {
     (void)data;
-    return casparian_shell_run(line, 0, lineage);
+    return casparian_shell_run(line, cli_string(line, "dir") ? 0 : CASPARIAN_NEEDS_STORE, lineage);
 }
