@@ -3,6 +3,8 @@
  * and parsers as strangers write them, without a schema.
  */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
 import { place, serve } from './casparian.mjs';
@@ -84,6 +86,27 @@ def parse(path):
             assert.match(shown.warnings.join('\n'), why);
         });
     }
+});
+
+describe('an error', () => {
+    test('names plugins and paths as they are', async () => {
+        self.write('in/a.csv', 'a\n1\n');
+        const refused = async (plugin_ref) => (await server.refuse('preview', { plugin_ref, files: ['in/a.csv'] })).message;
+        assert.equal(await refused('csv_native@9'), 'The plugin csv_native has no version 9');
+        assert.match(await refused({ path: 'in/a.csv' }), /^There is no plugin at in\/a\.csv: /);
+        assert.match(await refused({ path: 'in' }), /^There is no plugin at in: /);
+    });
+
+    test('of a tool that is limited begins with its name', async () => {
+        fs.mkdirSync(self.home, { recursive: true });
+        fs.writeFileSync(path.join(self.home, 'config.toml'), '[mcp.tools.casparian_preview]\nplugins = ["fix_parser"]\n');
+        self.write('a.csv', 'a\n1\n');
+        const limited = await serve(self);
+        const { code, message } = await limited.refuse('preview', { plugin_ref: 'csv_native', files: ['a.csv'] });
+        await limited.close();
+        assert.equal(code, 'permission_denied');
+        assert.match(message, /^casparian_preview may not be called with 'csv_native'/);
+    });
 });
 
 describe('a policy that the server changes', () => {
