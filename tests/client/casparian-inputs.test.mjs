@@ -109,6 +109,19 @@ describe('an error', () => {
     });
 });
 
+test('schemas are not promoted into a folder that is not there: approved, they could not be written', async () => {
+    const schema = { output_name: 'orders', columns: [{ name: 'id', type: 'int64' }] };
+    const { ephemeral_id } = await server.ask('schema_propose', { schema });
+    for (const output_path of ['no/orders.py', 'no/', 'no/way/orders.schema.json']) {
+        const { code, message } = await server.refuse('schema_promote', { ephemeral_id, output_path });
+        assert.equal(code, 'not_found');
+        assert.match(message, /^\/output_path: there is no folder .*\/no(\/way)?$/);
+    }
+    fs.mkdirSync(path.join(self.dir, 'no'));
+    for (const output_path of ['no/orders.py', 'no/', 'orders.py'])
+        assert.equal((await server.ask('schema_promote', { ephemeral_id, output_path })).status, 'pending_approval');
+});
+
 describe('a policy that the server changes', () => {
     const redaction = { mode: 'none', max_sample_count: 100 };
     const expected = ['redaction.max_sample_count was set to 20: it must be 0 to 20'];
