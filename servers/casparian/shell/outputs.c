@@ -83,22 +83,29 @@ static mcp_status read_statement(const char **out, casparian_app *app, const cli
     return MCP_OK;
 }
 
-/* A field of CSV (RFC 4180). */
+/* A field of CSV (RFC 4180): a text as it is, but on a terminal, which might obey it. */
 static void print_field(FILE *stream, const mcp_json *value)
 {
+    size_t length = 0;
     mcp_buf text;
     if (mcp_json_is_null(value))
         return;
     mcp_buf_init(&text, ROWS_MAX);
-    casparian_shell_line(&text, value);
-    const char *field = text.data ? text.data : "";
-    bool is_quoted = !*field || strpbrk(field, "\",\r\n") || field[0] == ' ';
+    if (mcp_json_is_string(value) && !isatty(fileno(stream))) {
+        const char *whole = mcp_json_string(value, &length);
+        mcp_buf_append(&text, whole, length);
+    } else {
+        casparian_shell_line(&text, value);
+    }
+    bool is_quoted = text.length == 0 || text.data[0] == ' ' || text.data[text.length - 1] == ' ';
+    for (size_t i = 0; i < text.length && !is_quoted; i++)
+        is_quoted = text.data[i] && strchr("\",\r\n", text.data[i]);
     if (is_quoted)
         fputc('"', stream);
-    for (const char *at = field; *at; at++) {
-        if (*at == '"')
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == '"')
             fputc('"', stream);
-        fputc(*at, stream);
+        fputc(text.data[i], stream);
     }
     if (is_quoted)
         fputc('"', stream);
@@ -168,13 +175,20 @@ static mcp_status print_table(const cli_line *line, casparian_app *app, const mc
         if (!heads[i].pointer)
             return MCP_E_NOMEM;
     }
-    mcp_status st = casparian_shell_table(line, mcp_json_get(answer, "rows"), heads, count,
-                                          "No rows.", err);
+    return casparian_shell_table(line, mcp_json_get(answer, "rows"), heads, count, "No rows.", err);
+}
+
+/* What the rows that are printed do not show. */
+static void print_omitted(const cli_line *line, const mcp_json *answer)
+{
     bool is_truncated = false;
+    int64_t cut = 0;
     mcp_json_bool(mcp_json_get(answer, "truncated"), &is_truncated);
-    if (is_truncated && !cli_flag(line, "quiet"))
+    mcp_json_int(mcp_json_get(answer, "truncated_cells"), &cut);
+    if (is_truncated)
         fprintf(cli_err(line), "There are more rows: --limit.\n");
-    return st;
+    if (cut > 0)
+        fprintf(cli_err(line), "Values that are cut: %" PRId64 " ([mcp] max_cell_bytes).\n", cut);
 }
 
 static mcp_status print_rows(const cli_line *line, casparian_app *app, const mcp_json *answer,
@@ -184,12 +198,16 @@ static mcp_status print_rows(const cli_line *line, casparian_app *app, const mcp
     const mcp_json *warnings = mcp_json_get(answer, "warnings");
     for (size_t i = 0; i < mcp_json_count(warnings); i++)
         fprintf(cli_err(line), "%s\n", mcp_json_string(mcp_json_item(warnings, i), NULL));
+    mcp_status st = MCP_OK;
     if (strcmp(format, "ndjson") == 0)
-        return print_ndjson(cli_out(line), answer, err);
-    if (strcmp(format, "csv") != 0)
-        return print_table(line, app, answer, err);
-    print_csv(cli_out(line), answer);
-    return MCP_OK;
+        st = print_ndjson(cli_out(line), answer, err);
+    else if (strcmp(format, "csv") == 0)
+        print_csv(cli_out(line), answer);
+    else
+        st = print_table(line, app, answer, err);
+    if (!cli_flag(line, "quiet"))
+        print_omitted(line, answer);
+    return st;
 }
 
 static mcp_status write_result(const mcp_json **answer, const casparian_query_result *result,
@@ -222,6 +240,8 @@ static mcp_status write_result(const mcp_json **answer, const casparian_query_re
     mcp_write_member_int(&out.json, "row_count", (int64_t)written.rows);
     mcp_write_member_bool(&out.json, "truncated", facts->is_truncated || written.is_out_of_room);
     mcp_write_member_int(&out.json, "elapsed_ms", facts->elapsed_ms);
+    if (written.cut_cells > 0)
+        mcp_write_member_int(&out.json, "truncated_cells", (int64_t)written.cut_cells);
     mcp_write_member_array(&out.json, "warnings");
     for (size_t i = 0; i < facts->warning_count; i++)
         mcp_write_string(&out.json, facts->warnings[i]);
@@ -455,10 +475,11 @@ static mcp_status open_outputs(int *fd, casparian_app *app, const cli_line *line
     if (st == MCP_OK)
         st = open_folder(fd, folder ? folder : "output", err);
     if (st == MCP_E_NOT_FOUND && !folder)
-        st = mcp_error_set(err, st,
-                           "this home has no output '%.63s' of job %.20s, and there is no directory "
-                           "'output': --dir names the directory of the outputs",
-                           row->output, row->job);
+        st = mcp_error_set(
+            err, st,
+            "this home has no output '%.63s' of job %.20s, and there is no directory "
+            "'output': --dir names the directory of the outputs",
+            row->output, row->job);
     return st;
 }
 
