@@ -336,6 +336,11 @@ static void an_error_in_a_later_row_is_seen(void **state)
     assert_null(strstr(self->failure.message, "LINE"));
     assert_non_null(strstr(self->failure.redacted, "Conversion Error: a value of the data"));
     assert_null(strstr(self->failure.redacted, "'x'"));
+    expect_code(self, "SELECT now() AT TIME ZONE z FROM (VALUES ('x1'), ('x2')) AS t(z)",
+                "sql_error");
+    assert_non_null(strstr(self->failure.message, "'x1'"));
+    assert_non_null(strstr(self->failure.redacted, "Not implemented Error: a value of the data"));
+    assert_null(strstr(self->failure.redacted, "x1"));
     expect_code(self, "SELECT nothing FROM range(3) AS r(i)", "sql_error");
     assert_string_equal(self->failure.redacted, self->failure.message);
 }
