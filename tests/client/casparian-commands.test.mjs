@@ -76,6 +76,18 @@ describe('run and backtest', () => {
         fail(FAILED, new RegExp(beyond, 'm'), ...row('--row', String(lines + 1)));
     });
 
+    test('lineage finds the directory of the outputs of this home by itself', () => {
+        const hash = createHash('sha256').update(fs.readFileSync(path.join(self.dir, 'sales', 'web.csv'))).digest('hex');
+        const sinks = ['./tables', 'csv://texts', 'duckdb://./x.db', './output'];
+        sinks.forEach((sink, i) => succeed('run', './sales_csv.py', 'sales', '--sink', sink));
+        sinks.forEach((sink, i) => {
+            const found = succeed('lineage', 'sales_csv', '--job', String(i + 1), '--source', hash, '--row', '2');
+            assert.equal(found.manifest, `${i + 1}.manifest.json`, sink);
+        });
+        fs.rmSync(path.join(self.dir, 'output'), { recursive: true });
+        fail(NOT_FOUND, /no output 'sales_csv' of job 99[^]*--dir/, 'lineage', 'sales_csv', '--job', '99', '--source', hash);
+    });
+
     test('quarantine that is not allowed names the settings', () => {
         self.write('s.json', whole('int64'));
         fail(FAILED, /\(allow_quarantine\)/, 'run', './sales_csv.py', 'sales', '--schema', 's.json');
@@ -89,6 +101,30 @@ describe('run and backtest', () => {
 });
 
 describe('query', () => {
+    const print = (format, sql, ...more) => {
+        const { status, out, err } = self.cli(['query', sql, '--format', format, ...more]);
+        assert.equal(status, 0, err);
+        return { out, err };
+    };
+
+    test('--format csv has texts as they are', () => {
+        const sql = "SELECT 'a' || chr(10) || 'b' AS x, 'q\"' AS y, chr(27) || chr(9) AS z, ' s' AS l, 's ' AS r, '' AS e, NULL AS n";
+        assert.equal(print('csv', sql).out, 'x,y,z,l,r,e,n\n"a\nb","q""",\u001b\t," s","s ","",\n');
+        assert.equal(print('table', "SELECT chr(27) AS z").out, 'z\n\\u001B\n');
+    });
+
+    test('each format says that there are more rows, and that values are cut', () => {
+        for (const format of ['table', 'csv', 'ndjson']) {
+            const { out, err } = print(format, 'SELECT * FROM range(5)', '--limit', '2');
+            assert.match(err, /^There are more rows: --limit\.$/m, format);
+            assert.equal(out.includes('1') && !out.includes('2'), true, out);
+            assert.equal(print(format, 'SELECT * FROM range(5)', '--limit', '2', '-q').err, '');
+            assert.equal(print(format, 'SELECT * FROM range(5)').err, '');
+            assert.match(print(format, "SELECT repeat('x', 9000) AS x").err, /^Values that are cut: 1 \(\[mcp\] max_cell_bytes\)\.$/m);
+        }
+        assert.equal(succeed('query', "SELECT repeat('x', 9000) AS x").truncated_cells, 1);
+    });
+
     test('--format json is JSON, and what an older schema has is counted', () => {
         for (const [name, text] of [['one/a.csv', 'id,x\n1,2\n3,4\n'], ['two/b.csv', 'id,y\n5,6\n']]) {
             self.write(name, text);

@@ -350,16 +350,33 @@ static void put_array(struct nested *out, duckdb_vector vector, duckdb_logical_t
     api->destroy_logical_type(&child);
 }
 
+/* Whether a struct's members have names: those of row() and list_zip() have none. */
+static bool has_names(const struct engine_api *api, duckdb_logical_type type)
+{
+    char *name = api->struct_type_child_count(type) > 0 ? api->struct_type_child_name(type, 0)
+                                                        : NULL;
+    bool is_named = !name || name[0];
+
+    api->free(name);
+    return is_named;
+}
+
+/* An object, or an array of members without names. */
 static void put_struct(struct nested *out, duckdb_vector vector, duckdb_logical_type type,
                        size_t row)
 {
     const struct engine_api *api = out->values->api;
+    bool is_named = has_names(api, type);
 
-    mcp_write_object(&out->json);
+    if (is_named)
+        mcp_write_object(&out->json);
+    else
+        mcp_write_array(&out->json);
     for (idx_t i = 0; i < api->struct_type_child_count(type); i++) {
         char *name = api->struct_type_child_name(type, i);
         duckdb_logical_type child = api->struct_type_child_type(type, i);
-        mcp_write_name(&out->json, name ? name : "");
+        if (is_named)
+            mcp_write_name(&out->json, name ? name : "");
         put_value(out, api->struct_vector_get_child(vector, i), child, row);
         api->destroy_logical_type(&child);
         api->free(name);
@@ -379,6 +396,19 @@ static void put_union(struct nested *out, duckdb_vector vector, duckdb_logical_t
     api->destroy_logical_type(&member);
 }
 
+/* Append a number with as few digits as tell it from others. */
+static void append_number(mcp_buf *out, double number)
+{
+    char text[40];
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    mcp_buf_puts(out, isnan(number) ? "nan" : text);
+}
+
 /* A key as the name of a member; NULL: it has none. The caller frees it. */
 static char *key_name(struct values *self, duckdb_vector keys, duckdb_logical_type type, size_t row)
 {
@@ -388,12 +418,14 @@ static char *key_name(struct values *self, duckdb_vector keys, duckdb_logical_ty
     mcp_buf_init(&name, COLUMNS_SEALED_CELL_MAX);
     if (!flat_cell(&cell, self, keys, type, row))
         return NULL;
-    if (cell.kind >= COLUMNS_CELL_NUMERAL && cell.kind != COLUMNS_CELL_BYTES)
+    if (cell.kind >= COLUMNS_CELL_NUMERAL && cell.kind != COLUMNS_CELL_BYTES) {
+        if (memchr(cell.text, '\0', cell.length)) /* the name of a member has none */
+            return NULL;
         mcp_buf_append(&name, cell.text, cell.length);
-    else if (cell.kind == COLUMNS_CELL_INTEGER)
+    } else if (cell.kind == COLUMNS_CELL_INTEGER)
         mcp_buf_printf(&name, "%lld", (long long)cell.integer);
     else if (cell.kind == COLUMNS_CELL_NUMBER)
-        mcp_buf_printf(&name, "%.17g", cell.number);
+        append_number(&name, cell.number);
     else if (cell.kind == COLUMNS_CELL_TRUE || cell.kind == COLUMNS_CELL_FALSE)
         mcp_buf_puts(&name, cell.kind == COLUMNS_CELL_TRUE ? "true" : "false");
     else
@@ -556,6 +588,18 @@ static void put_child(mcp_buf *out, const struct engine_api *api, duckdb_logical
     api->destroy_logical_type(&child);
 }
 
+/* Put a text in quotes, with those in it doubled. */
+static void put_quoted(mcp_buf *out, const char *text, char quote)
+{
+    mcp_buf_putc(out, quote);
+    for (; *text; text++) {
+        if (*text == quote)
+            mcp_buf_putc(out, quote);
+        mcp_buf_putc(out, *text);
+    }
+    mcp_buf_putc(out, quote);
+}
+
 /* A name of a member: with quotes unless it is a word of small letters. */
 static void put_member(mcp_buf *out, const char *name)
 {
@@ -567,13 +611,7 @@ static void put_member(mcp_buf *out, const char *name)
         mcp_buf_puts(out, name);
         return;
     }
-    mcp_buf_putc(out, '"');
-    for (; *name; name++) {
-        if (*name == '"')
-            mcp_buf_putc(out, '"');
-        mcp_buf_putc(out, *name);
-    }
-    mcp_buf_putc(out, '"');
+    put_quoted(out, name, '"');
 }
 
 typedef idx_t child_count(duckdb_logical_type type);
@@ -601,7 +639,8 @@ static void put_enum_type(mcp_buf *out, const struct engine_api *api, duckdb_log
     mcp_buf_puts(out, "ENUM(");
     for (uint32_t i = 0; i < api->enum_dictionary_size(type); i++) {
         char *word = api->enum_dictionary_value(type, i);
-        mcp_buf_printf(out, "%s'%s'", i > 0 ? ", " : "", word ? word : "");
+        mcp_buf_puts(out, i > 0 ? ", " : "");
+        put_quoted(out, word ? word : "", '\'');
         api->free(word);
     }
     mcp_buf_putc(out, ')');

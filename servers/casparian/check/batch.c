@@ -105,6 +105,15 @@ casparian_cell casparian_vector_cell(const casparian_vector *vector, size_t row)
     return cell;
 }
 
+bool casparian_row_error(casparian_cell *out, const casparian_vector *row_error, size_t row)
+{
+    if (!row_error)
+        return false;
+    *out = casparian_vector_cell(row_error, row);
+    return out->kind != CASPARIAN_KIND_NULL &&
+           !(out->kind == CASPARIAN_KIND_STRING && out->text.length == 0);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 struct reader {

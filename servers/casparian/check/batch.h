@@ -100,6 +100,9 @@ size_t casparian_kind_width(casparian_kind kind);
 /** The value of a row, also of one that is odd. Its text is borrowed from the batch. */
 casparian_cell casparian_vector_cell(const casparian_vector *vector, size_t row);
 
+/** What the parser says of a row; `row_error` may be NULL. @return false: nothing */
+bool casparian_row_error(casparian_cell *out, const casparian_vector *row_error, size_t row);
+
 /**
  * Read a CFB1 batch.
  *

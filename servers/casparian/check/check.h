@@ -104,6 +104,10 @@ size_t casparian_check_top(const casparian_check *self, casparian_violation_coun
  */
 void casparian_check_write(const casparian_check *self, mcp_json_writer *out);
 
+/** Write the member parser_errors: how many rows the parser called bad, and some of its reasons. */
+void casparian_write_parser_errors(const casparian_tally *tally,
+                                   const casparian_redaction *redaction, mcp_json_writer *out);
+
 /** Write the array of violations alone, as in casparian_check_write. */
 void casparian_check_write_violations(const casparian_check *self, mcp_json_writer *out);
 

@@ -43,15 +43,6 @@ int64_t casparian_row_id(const casparian_vector *row_id, size_t row)
     return cell.kind == CASPARIAN_KIND_INT64 && cell.integer >= 0 ? cell.integer : -1;
 }
 
-bool casparian_row_error(casparian_cell *out, const casparian_vector *row_error, size_t row)
-{
-    if (!row_error)
-        return false;
-    *out = casparian_vector_cell(row_error, row);
-    return out->kind != CASPARIAN_KIND_NULL &&
-           !(out->kind == CASPARIAN_KIND_STRING && out->text.length == 0);
-}
-
 /* ---- gathering columns ----------------------------------------------------------------------- */
 
 static void gather_valid(struct gathering *g, casparian_vector *out, const casparian_vector *in)

@@ -37,9 +37,6 @@ typedef struct casparian_judged {
 /** The line or record that a row names; -1: none. */
 int64_t casparian_row_id(const casparian_vector *row_id, size_t row);
 
-/** What the parser says of a row. @return false: nothing */
-bool casparian_row_error(casparian_cell *out, const casparian_vector *row_error, size_t row);
-
 /**
  * @param valid   the columns of the definition
  * @param invalid the same, nullable, and the seven columns of reasons

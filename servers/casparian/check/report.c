@@ -333,10 +333,10 @@ void casparian_check_write_violations(const casparian_check *self, mcp_json_writ
     free(all);
 }
 
-static void write_parser_errors(const casparian_check *self, mcp_json_writer *out)
+void casparian_write_parser_errors(const casparian_tally *tally,
+                                   const casparian_redaction *redaction, mcp_json_writer *out)
 {
-    const casparian_tally *tally = &self->kept.parser;
-    size_t samples = (size_t)self->options.redaction->max_sample_count;
+    size_t samples = (size_t)redaction->max_sample_count;
     mcp_buf text;
     mcp_buf_init(&text, CONTEXT_SPACE);
     mcp_write_member_object(out, "parser_errors");
@@ -344,8 +344,7 @@ static void write_parser_errors(const casparian_check *self, mcp_json_writer *ou
     mcp_write_member_array(out, "samples");
     for (size_t i = 0; i < samples && i < tally->value_count; i++) {
         mcp_buf_reset(&text);
-        casparian_redact_said(&text, self->options.redaction, tally->values[i].text,
-                              tally->values[i].length);
+        casparian_redact_said(&text, redaction, tally->values[i].text, tally->values[i].length);
         mcp_write_string_n(out, text.data ? text.data : "", text.length);
     }
     mcp_write_end(out);
@@ -380,7 +379,7 @@ void casparian_check_write(const casparian_check *self, mcp_json_writer *out)
     mcp_write_member_string(out, "schema_hash", self->options.definition->hash);
     mcp_write_name(out, "violations");
     casparian_check_write_violations(self, out);
-    write_parser_errors(self, out);
+    casparian_write_parser_errors(&self->kept.parser, self->options.redaction, out);
     write_dropped(self, out);
     if (!self->options.has_no_profile && counts->profiled_rows < emitted)
         mcp_write_member_int(out, "profiled_rows", counts->profiled_rows);

@@ -14,7 +14,7 @@
 #include "schema/civil.h"
 #include "schema/format.h"
 
-enum { OUTPUTS_LIMIT = 20, SUMS_MAX = 1000 };
+enum { OUTPUTS_LIMIT = 20, SUMS_MAX = 1000, WARNINGS_MAX = 1 << 16 };
 
 /* Rows by a name. */
 typedef struct sum {
@@ -158,7 +158,8 @@ static bool read_filter(casparian_quarantined_filter *out, casparian_request *re
 }
 
 static mcp_status write_answer(casparian_request *request, const casparian_quarantined *all,
-                               size_t count, const casparian_redaction *redaction)
+                               size_t count, const casparian_redaction *redaction,
+                               const mcp_buf *warnings)
 {
     mcp_arena *arena = mcp_call_arena(request->call);
     mcp_json_writer *json = casparian_request_result(request);
@@ -200,6 +201,11 @@ static mcp_status write_answer(casparian_request *request, const casparian_quara
         write_output(json, sorted[written], redaction);
     mcp_write_end(json);
     casparian_write_truncation(json, count - written);
+    if (warnings->length > 0) {
+        mcp_write_member_array(json, "warnings");
+        mcp_write_raw(json, warnings->data, warnings->length);
+        mcp_write_end(json);
+    }
     request->rows = (int64_t)written;
     return MCP_OK;
 }
@@ -209,12 +215,17 @@ mcp_status casparian_quarantine_summary_tool(casparian_request *request)
     casparian_quarantined_filter filter;
     const casparian_quarantined *all = NULL;
     casparian_redaction redaction;
+    mcp_buf warnings;
     size_t count = 0;
     if (!read_filter(&filter, request))
         return MCP_OK;
-    casparian_request_redaction(&redaction, NULL, request);
+    mcp_buf_init(&warnings, WARNINGS_MAX);
+    casparian_request_redaction(&redaction, &warnings, request);
     mcp_status st = casparian_quarantined_read(&all, &count, request->app->store,
                                                mcp_call_arena(request->call), &filter,
                                                mcp_call_error(request->call));
-    return st == MCP_OK ? write_answer(request, all, count, &redaction) : st;
+    if (st == MCP_OK)
+        st = write_answer(request, all, count, &redaction, &warnings);
+    mcp_buf_clear(&warnings);
+    return st;
 }

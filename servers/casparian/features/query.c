@@ -92,13 +92,13 @@ static void write_columns(mcp_json_writer *json, const casparian_query_facts *fa
     mcp_write_end(json);
 }
 
-/* Warnings are those of the redaction, as an open array, and those of the query. */
+/* Warnings are those of the redaction, as an array without its brackets, and those of the query. */
 static void write_warnings(mcp_json_writer *json, const casparian_query_facts *facts,
                            const mcp_buf *of_redaction)
 {
     mcp_write_member_array(json, "warnings");
     if (of_redaction->length > 0)
-        mcp_write_string_n(json, of_redaction->data, of_redaction->length);
+        mcp_write_raw(json, of_redaction->data, of_redaction->length);
     for (size_t i = 0; i < facts->warning_count; i++)
         mcp_write_string(json, facts->warnings[i]);
     mcp_write_end(json);

@@ -166,6 +166,17 @@ static size_t preview_length(const casparian_promoted_file *file)
     return at;
 }
 
+/* The folder that the files are written to, if it is not there; NULL: it is. */
+static const char *missing_folder(const casparian_promotion *code, mcp_arena *arena)
+{
+    const char *path = code->files[0].path;
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash && slash > path
+                             ? mcp_arena_strndup(arena, path, (size_t)(slash - path))
+                             : NULL;
+    return folder && access(folder, F_OK) != 0 ? folder : NULL;
+}
+
 static mcp_status ask(casparian_request *request, const char *ephemeral_id, const char *path,
                       const casparian_promotion *code, const casparian_ephemeral *proposal)
 {
@@ -227,6 +238,11 @@ mcp_status casparian_schema_promote_tool(casparian_request *request)
     if (st == MCP_E_PARAMS)
         return casparian_refuse(request, CASPARIAN_CODE_INVALID_ARGUMENTS, NULL, "/output_path: %s",
                                 err->message);
+    const char *missing = st == MCP_OK ? missing_folder(&code, arena) : NULL;
+    if (missing)
+        return casparian_refuse(request, CASPARIAN_CODE_NOT_FOUND,
+                                "Name a file in a folder that there is, or make the folder first.",
+                                "/output_path: there is no folder %s", missing);
     for (size_t i = 0; st == MCP_OK && i < code.count; i++) {
         if (access(code.files[i].path, F_OK) == 0)
             return casparian_refuse(request, CASPARIAN_CODE_CONFLICT, "Name another file.",

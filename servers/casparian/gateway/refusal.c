@@ -60,6 +60,15 @@ casparian_code casparian_code_of(mcp_status status)
     }
 }
 
+/* Whether a message begins with a word, and not with a name or a path. */
+static bool begins_with_word(const char *text, size_t length)
+{
+    size_t letters = 0;
+    while (letters < length && text[letters] >= 'a' && text[letters] <= 'z')
+        letters++;
+    return letters > 0 && (letters == length || strchr(" ,:;'", text[letters]));
+}
+
 static void write_message(mcp_json_writer *json, const char *message)
 {
     char text[1024];
@@ -67,7 +76,7 @@ static void write_message(mcp_json_writer *json, const char *message)
     while (message[length] && length > 0 && ((unsigned char)message[length] & 0xC0) == 0x80)
         length--;
     memcpy(text, message, length);
-    if (length > 0 && text[0] >= 'a' && text[0] <= 'z')
+    if (begins_with_word(text, length))
         text[0] = (char)(text[0] - 'a' + 'A');
     mcp_write_name(json, "message");
     mcp_write_string_n(json, text, length);

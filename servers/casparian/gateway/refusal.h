@@ -53,7 +53,7 @@ casparian_code casparian_code_of(mcp_status status);
 /** One refusal. Texts are borrowed. */
 typedef struct casparian_refusal {
     casparian_code code;
-    const char *message;    /* one line; its first letter becomes a capital */
+    const char *message;    /* one line; a word that it begins with gets a capital */
     const char *details;    /* the text of a JSON object; NULL: none */
     const char *suggestion; /* the way out, a sentence; NULL: none */
 } casparian_refusal;

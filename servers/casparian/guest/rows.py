@@ -9,6 +9,7 @@ JSON encoder's own.
 
 import _thread  # threading has work to do after each fork
 import binascii
+import codecs
 import collections.abc
 import datetime
 import decimal
@@ -34,6 +35,11 @@ DIGITS_MAX = 38
 DECIMAL_END = 10 ** DIGITS_MAX
 
 Mapping = collections.abc.Mapping
+
+# Halves of surrogate pairs are no characters; open(path, errors="surrogateescape") makes them, too.
+# "replace" would have question marks for them, which a text may have itself.
+REPLACE = "casparian.replace"
+codecs.register_error(REPLACE, lambda error: (b"\xef\xbf\xbd" * (error.end - error.start), error.end))
 
 
 class Unsupported(Exception):
@@ -307,9 +313,9 @@ def with_ends(values):
 
 def pack_texts(values):
     text = "".join(values)
-    data = text.encode("utf-8", "replace")
+    data = text.encode("utf-8", REPLACE)
     if len(data) != len(text):  # lengths in bytes are not those in characters
-        values = [value.encode("utf-8", "replace") for value in values]
+        values = [value.encode("utf-8", REPLACE) for value in values]
     return 5, 0, 0, b"", with_ends(values) + data
 
 
@@ -387,7 +393,7 @@ def packed_batch(names, count, columns, forms, kinds):
             values = without_none(values, zero)
         code, precision, scale, zone, data = pack(values)
         buffers.append(padded(data))
-        name = name.encode("utf-8", "replace")
+        name = name.encode("utf-8", REPLACE)
         descriptors += (struct.pack("<BBBBHH4x", code, has_nulls, precision, scale, len(name),
                                     len(zone)), name, zone)
     described = b"".join(descriptors)
@@ -408,7 +414,7 @@ def write_all(fd, data):
 
 
 def json_bytes(value):
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", REPLACE)
 
 
 class Frames:
@@ -427,7 +433,7 @@ class Frames:
         self.send(u32(signal_number), u32(len(data)), data)
 
     def log(self, level, text):
-        data = text.encode("utf-8", "replace")
+        data = text.encode("utf-8", REPLACE)
         if len(data) > LOG_MAX:
             data = data[:LOG_MAX].decode("utf-8", "ignore").encode()
         self.send(u32(LOG), bytes((level,)), u32(len(data)), data)
@@ -543,7 +549,7 @@ class Stream:
             cells = list(map(self.convert, self.names, columns, kinds))
             changed = any(a is not b for a, b in zip(cells, columns))
             rows = list(zip(*cells)) if changed else self.values
-        return self.end_piece(encode_json(rows)[1:-1].encode("utf-8", "replace"), self.add_piece)
+        return self.end_piece(encode_json(rows)[1:-1].encode("utf-8", REPLACE), self.add_piece)
 
     def end_piece(self, piece, take):
         rows, length = len(self.values), len(piece)
@@ -576,7 +582,7 @@ class Stream:
         """Send the JSON that there is, and begin a new payload."""
         if self.pieces:
             head = b'CFJ1{"d":[' if self.is_mixed else \
-                b'CFJ1{"c":' + encode_json(self.names).encode("utf-8", "replace") + b',"r":['
+                b'CFJ1{"c":' + encode_json(self.names).encode("utf-8", REPLACE) + b',"r":['
             self.send(b"".join((head, b",".join(self.pieces), b"]}")))
         self.pieces, self.rows, self.bytes = [], 0, 0
 

@@ -280,6 +280,43 @@ mcp_status casparian_catalog_below(const char *const **out, size_t *count, caspa
     return casparian_store_end(session, read_below(out, count, session, arena, folder, err), err);
 }
 
+static mcp_status read_folder(const char **out, db_session *session, mcp_arena *arena,
+                              const char *output, int64_t job, mcp_error *err)
+{
+    const db_value values[] = { db_int(job), db_text(output) };
+    casparian_catalog_file file = { 0 };
+    db_rows *rows = NULL;
+    mcp_status st = db_query(&rows, session,
+                             "SELECT format, location FROM cf_outputs WHERE job_id = $1 AND " COUNTS
+                             " AND output_name || CASE kind WHEN 'quarantine' THEN '_quarantine' "
+                             "ELSE '' END = $2 LIMIT 1",
+                             values, 2, err);
+    if (casparian_next(rows, &st, err)) {
+        file.format = casparian_row_text(rows, 0, arena, &st);
+        file.location = casparian_row_text(rows, 1, arena, &st);
+    }
+    db_rows_free(rows);
+    if (st == MCP_OK && file.location)
+        st = split_location(&file, arena, err);
+    const char *slash = st == MCP_OK && file.location ? strrchr(file.location, '/') : NULL;
+    if (!slash)
+        return st;
+    *out = mcp_arena_strndup(arena, file.location,
+                             slash > file.location ? (size_t)(slash - file.location) : 1);
+    return *out ? MCP_OK : no_memory(err);
+}
+
+mcp_status casparian_catalog_folder(const char **out, casparian_store *store, mcp_arena *arena,
+                                    const char *output, int64_t job, mcp_error *err)
+{
+    db_session *session = NULL;
+    *out = NULL;
+    mcp_status st = db_begin(&session, casparian_store_database(store), DB_READ, err);
+    if (st != MCP_OK)
+        return st;
+    return casparian_store_end(session, read_folder(out, session, arena, output, job, err), err);
+}
+
 mcp_status casparian_catalog_version(int64_t *out, casparian_store *store, mcp_error *err)
 {
     db_session *session = NULL;

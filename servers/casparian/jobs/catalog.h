@@ -32,6 +32,15 @@ mcp_status casparian_catalog_read(casparian_catalog *out, casparian_store *store
 mcp_status casparian_catalog_below(const char *const **out, size_t *count, casparian_store *store,
                                    mcp_arena *arena, const char *folder, mcp_error *err);
 
+/**
+ * The folder that has an output which a job has committed, and its manifest. The output
+ * "<name>_quarantine" is the quarantine table of <name>.
+ *
+ * @param out in the arena; NULL: this home knows of none
+ */
+mcp_status casparian_catalog_folder(const char **out, casparian_store *store, mcp_arena *arena,
+                                    const char *output, int64_t job, mcp_error *err);
+
 /** The number that changes with the catalog, alone: cheap. */
 mcp_status casparian_catalog_version(int64_t *out, casparian_store *store, mcp_error *err);
 

@@ -238,6 +238,27 @@ mcp_status casparian_driver_foresee(const casparian_foreseen **out, casparian_dr
 
 /* ---- discovery ------------------------------------------------------------------------------- */
 
+/* What is changed of the caller's policy is a warning of the result. */
+static mcp_status read_redaction(casparian_drive *self, mcp_error *err)
+{
+    const mcp_json *changes = NULL;
+    mcp_json_writer json;
+    mcp_buf text;
+    mcp_buf_init(&text, WARNINGS_MAX);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_array(&json);
+    casparian_redaction_read(&self->redaction, self->driver->options.redaction,
+                             self->spec.redaction, &json);
+    mcp_write_end(&json);
+    mcp_status st = mcp_json_writer_status(&json);
+    if (st == MCP_OK)
+        st = mcp_json_read(&changes, self->arena, text.data, text.length, err);
+    for (size_t i = 0; st == MCP_OK && i < mcp_json_count(changes); i++)
+        casparian_drive_warn(self, "%s", mcp_json_string(mcp_json_item(changes, i), NULL));
+    mcp_buf_clear(&text);
+    return st;
+}
+
 static mcp_status read_job(casparian_drive *self, mcp_error *err)
 {
     mcp_status st = casparian_job_read(&self->job, self->store, self->arena, self->claim->job, err);
@@ -248,10 +269,9 @@ static mcp_status read_job(casparian_drive *self, mcp_error *err)
                                      self->job.approval_id, err);
     if (st != MCP_OK)
         return st;
-    casparian_redaction_read(&self->redaction, self->driver->options.redaction,
-                             self->spec.redaction, NULL);
+    st = read_redaction(self, err);
     self->deadline_ms = self->started_ms + self->job.timeout_ms;
-    return MCP_OK;
+    return st;
 }
 
 static mcp_status find_plugin(casparian_drive *self, mcp_error *err)
@@ -472,10 +492,14 @@ static void warn_of_schemas(casparian_drive *self)
             self->outputs.schemas[i].source <= CASPARIAN_SCHEMA_EPHEMERAL && self->passed > 0)
             casparian_drive_warn(self, "output '%s' was not emitted", name);
     }
-    for (const casparian_output *output = self->outputs.first; output; output = output->next)
-        if (output->has_emitted && output->source == CASPARIAN_SCHEMA_INFERRED)
+    for (const casparian_output *output = self->outputs.first; output; output = output->next) {
+        const char *flaw = casparian_output_flaw(output, self->arena);
+        if (flaw)
+            casparian_drive_warn(self, CASPARIAN_FLAW_FORMAT, output->name, flaw);
+        else if (output->has_emitted && output->source == CASPARIAN_SCHEMA_INFERRED)
             casparian_drive_warn(self, "output '%s' has no declared schema: it was inferred",
                                  output->name);
+    }
 }
 
 static mcp_status work(casparian_drive *self, mcp_error *err)

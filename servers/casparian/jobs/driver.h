@@ -107,13 +107,15 @@ typedef struct casparian_preview_request {
     int64_t limit;     /* rows of each output that are shown; 0: 100, at most 1,000 */
     int64_t budget_ms; /* for the whole call; 0: 20,000 */
     const casparian_redaction *redaction;
+    const mcp_buf *warnings;            /* of the caller, as JSON strings with commas; NULL */
     casparian_should_stop *should_stop; /* NULL: never */
     void *data;
 } casparian_preview_request;
 
 /**
- * Parse some files and write what came out, as casparian_preview answers: the members `outputs` and
- * `errors`, into the object that is open. A file that fails is an error of the answer.
+ * Parse some files and write what came out, as casparian_preview answers: the members `outputs`,
+ * `errors` and, where there are some, `warnings`, into the object that is open. A file that fails
+ * is an error of the answer.
  * The plugin's process stays for a minute, for the next preview of the same files.
  *
  * @return MCP_OK; MCP_E_STOPPED: `should_stop`; MCP_E_UNSUPPORTED: the sandbox is required and the

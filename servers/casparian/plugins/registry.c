@@ -666,7 +666,7 @@ static mcp_status find_id(struct place *out, casparian_plugin_problem *problem,
     set_nearest(problem, &places, ref->id);
     problem->suggestion = "casparian_plugins lists what there is.";
     if (is_known)
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "%.80s has no version %.80s", ref->id,
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "the plugin %.80s has no version %.80s", ref->id,
                              ref->version);
     return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no plugin %.80s", ref->id);
 }
@@ -683,17 +683,18 @@ static mcp_status find_path(struct place *out, mcp_arena *arena, const casparian
     if (!manifest)
         return no_memory(err);
     if (stat(real_path, &found) != 0)
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "%s does not exist", ref->path);
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no '%s'", ref->path);
     out->is_module = S_ISREG(found.st_mode) && is_python_name(real_path);
     if (out->is_module || (S_ISDIR(found.st_mode) && access(manifest, F_OK) == 0))
         return MCP_OK;
     if (S_ISDIR(found.st_mode))
         find_modules(&modules, real_path);
     if (modules.count != 1)
-        return mcp_error_set(err, MCP_E_PARAMS,
-                             "%s is no plugin: it is a .py file, a folder with casparian.toml, or "
-                             "a folder with exactly one .py file",
-                             ref->path);
+        return mcp_error_set(
+            err, MCP_E_PARAMS,
+            "there is no plugin at %s: one is a .py file, a folder with casparian.toml, or "
+            "a folder with exactly one .py file",
+            ref->path);
     out->path = modules.items[0].path;
     out->is_module = true;
     return MCP_OK;
@@ -754,12 +755,12 @@ mcp_status casparian_registry_verify(casparian_plugin_problem *problem, mcp_aren
     if (plugin->is_modified) {
         problem->code = "plugin_modified";
         problem->suggestion = casparian_trust_suggestion(plugin);
-        return mcp_error_set(err, MCP_E_EXISTS, "%s may not run. %s", plugin->display,
+        return mcp_error_set(err, MCP_E_EXISTS, "the plugin %s may not run. %s", plugin->display,
                              plugin->reason);
     }
     if (!plugin->is_trusted) {
         problem->suggestion = casparian_trust_suggestion(plugin);
-        return mcp_error_set(err, MCP_E_DENIED, "%s may not run. %s", plugin->display,
+        return mcp_error_set(err, MCP_E_DENIED, "the plugin %s may not run. %s", plugin->display,
                              plugin->reason);
     }
     mcp_status st = load_again(&now, self, arena, plugin, err);
@@ -768,12 +769,14 @@ mcp_status casparian_registry_verify(casparian_plugin_problem *problem, mcp_aren
     if (st != MCP_OK || strcmp(now.artifact_hash, plugin->artifact_hash) != 0) {
         problem->code = "plugin_modified";
         problem->suggestion = "Start again with the plugin as it is now.";
-        return mcp_error_set(err, MCP_E_EXISTS, "%s was changed or removed since it was looked up",
+        return mcp_error_set(err, MCP_E_EXISTS,
+                             "the plugin %s was changed or removed since it was looked up",
                              plugin->display);
     }
     if (!now.is_trusted) {
         problem->suggestion = casparian_trust_suggestion(&now);
-        return mcp_error_set(err, MCP_E_DENIED, "%s may not run. %s", plugin->display, now.reason);
+        return mcp_error_set(err, MCP_E_DENIED, "the plugin %s may not run. %s", plugin->display,
+                             now.reason);
     }
     problem->code = NULL;
     return MCP_OK;

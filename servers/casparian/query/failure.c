@@ -93,11 +93,12 @@ static size_t class_length(const char *message)
     return strspn(message, LETTERS " ") >= length ? length : 0;
 }
 
-/* The engine writes of a statement before it runs, and of data while it runs. */
+/* The engine writes of a statement before it runs, and of data while it runs: also what is "Not
+ * implemented", such as the time zone that a column names. */
 static const char *without_values(const char *message, mcp_arena *arena)
 {
-    static const char *const of_statements[] = { "Parser",  "Syntax",          "Binder",
-                                                 "Catalog", "Not implemented", "Out of Memory" };
+    static const char *const of_statements[] = { "Parser", "Syntax", "Binder", "Catalog",
+                                                 "Out of Memory" };
     size_t length = class_length(message);
     if (length == 0)
         return message; /* words of ours */

@@ -11,6 +11,7 @@
 #include "columns/sealed/cell.h"
 #include "keys/base64.h"
 #include "mcp/alloc.h"
+#include "query/nested.h"
 
 /* Of a row that is being written. */
 #define ROW_MAX ((size_t)64 << 20)
@@ -99,6 +100,7 @@ size_t casparian_query_rows_length(const mcp_buf *cells, size_t at, size_t colum
 /* What a row is written with. */
 typedef struct writing {
     const casparian_redaction *redaction;
+    const casparian_query_column *columns;
     const bool *is_sensitive; /* by column */
     mcp_buf text;             /* room for a value */
     mcp_arena *arena;         /* for nested values */
@@ -188,7 +190,7 @@ static void write_bytes(mcp_json_writer *out, writing *self, bool is_sensitive,
 }
 
 /* A nested value that is too long is cut as the text of its JSON. */
-static void write_nested(mcp_json_writer *out, writing *self, bool is_sensitive,
+static void write_nested(mcp_json_writer *out, writing *self, bool is_sensitive, const char *type,
                          const columns_cell *cell)
 {
     const mcp_json *value = NULL;
@@ -207,7 +209,7 @@ static void write_nested(mcp_json_writer *out, writing *self, bool is_sensitive,
     mcp_buf_init(&json, ROW_MAX);
     mcp_json_writer_init(&nested, &json);
     if (arena && mcp_json_read(&value, arena, cell->text, cell->length, NULL) == MCP_OK)
-        casparian_redact_json(&nested, self->redaction, is_sensitive, value);
+        casparian_nested_redact(&nested, self->redaction, is_sensitive, type, value, arena);
     if (!value || mcp_json_writer_status(&nested) != MCP_OK)
         write_redacted(out, self, true, cell->text, cell->length);
     else if (json.length > self->cell_max)
@@ -223,9 +225,10 @@ static bool is_hidden(const writing *self, bool is_sensitive)
     return self->redaction && (is_sensitive || self->redaction->settings->numbers);
 }
 
-static void write_cell(mcp_json_writer *out, writing *self, bool is_sensitive,
-                       const columns_cell *cell)
+static void write_cell(mcp_json_writer *out, writing *self, size_t column, const columns_cell *cell)
 {
+    bool is_sensitive = self->is_sensitive[column];
+
     switch (cell->kind) {
     case COLUMNS_CELL_FALSE:
     case COLUMNS_CELL_TRUE:
@@ -255,7 +258,7 @@ static void write_cell(mcp_json_writer *out, writing *self, bool is_sensitive,
         write_bytes(out, self, is_sensitive, cell);
         break;
     case COLUMNS_CELL_JSON:
-        write_nested(out, self, is_sensitive, cell);
+        write_nested(out, self, is_sensitive, self->columns[column].type, cell);
         break;
     default:
         mcp_write_null(out);
@@ -272,7 +275,7 @@ static mcp_status make_row(mcp_buf *out, writing *self, columns_cell_reader *rea
     mcp_json_writer_init(&row, out);
     mcp_write_array(&row);
     for (size_t i = 0; i < columns && columns_cell_next(reader, &cell); i++)
-        write_cell(&row, self, self->is_sensitive[i], &cell);
+        write_cell(&row, self, i, &cell);
     mcp_write_end(&row);
     return mcp_json_writer_status(&row);
 }
@@ -321,6 +324,7 @@ mcp_status casparian_query_write_rows(casparian_query_written *out, mcp_json_wri
 {
     const casparian_redaction *used = result->is_plain ? NULL : redaction;
     writing self = { .redaction = used,
+                     .columns = result->facts.columns,
                      .arena = mcp_arena_new(0),
                      .cell_max = room->cell_max ? room->cell_max : CASPARIAN_QUERY_CELL_MAX };
     mcp_status st;

@@ -46,8 +46,8 @@ const cli_option casparian_verify_options[] = {
 };
 
 const cli_option casparian_lineage_options[] = {
-    { .name = "dir", .type = CLI_STRING, .argument = "DIR", .standard = "output",
-      .help = "the directory of the outputs" },
+    { .name = "dir", .type = CLI_STRING, .argument = "DIR",
+      .help = "the directory of the outputs (default: where this home has them, else output)" },
     { .name = "job", .type = CLI_STRING, .argument = "ID", .help = "_cf_job_id of the row" },
     { .name = "source", .type = CLI_STRING, .argument = "SHA256",
       .help = "_cf_source_hash of the row" },
@@ -83,22 +83,29 @@ static mcp_status read_statement(const char **out, casparian_app *app, const cli
     return MCP_OK;
 }
 
-/* A field of CSV (RFC 4180). */
+/* A field of CSV (RFC 4180): a text as it is, but on a terminal, which might obey it. */
 static void print_field(FILE *stream, const mcp_json *value)
 {
+    size_t length = 0;
     mcp_buf text;
     if (mcp_json_is_null(value))
         return;
     mcp_buf_init(&text, ROWS_MAX);
-    casparian_shell_line(&text, value);
-    const char *field = text.data ? text.data : "";
-    bool is_quoted = !*field || strpbrk(field, "\",\r\n") || field[0] == ' ';
+    if (mcp_json_is_string(value) && !isatty(fileno(stream))) {
+        const char *whole = mcp_json_string(value, &length);
+        mcp_buf_append(&text, whole, length);
+    } else {
+        casparian_shell_line(&text, value);
+    }
+    bool is_quoted = text.length == 0 || text.data[0] == ' ' || text.data[text.length - 1] == ' ';
+    for (size_t i = 0; i < text.length && !is_quoted; i++)
+        is_quoted = text.data[i] && strchr("\",\r\n", text.data[i]);
     if (is_quoted)
         fputc('"', stream);
-    for (const char *at = field; *at; at++) {
-        if (*at == '"')
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == '"')
             fputc('"', stream);
-        fputc(*at, stream);
+        fputc(text.data[i], stream);
     }
     if (is_quoted)
         fputc('"', stream);
@@ -168,13 +175,20 @@ static mcp_status print_table(const cli_line *line, casparian_app *app, const mc
         if (!heads[i].pointer)
             return MCP_E_NOMEM;
     }
-    mcp_status st = casparian_shell_table(line, mcp_json_get(answer, "rows"), heads, count,
-                                          "No rows.", err);
+    return casparian_shell_table(line, mcp_json_get(answer, "rows"), heads, count, "No rows.", err);
+}
+
+/* What the rows that are printed do not show. */
+static void print_omitted(const cli_line *line, const mcp_json *answer)
+{
     bool is_truncated = false;
+    int64_t cut = 0;
     mcp_json_bool(mcp_json_get(answer, "truncated"), &is_truncated);
-    if (is_truncated && !cli_flag(line, "quiet"))
+    mcp_json_int(mcp_json_get(answer, "truncated_cells"), &cut);
+    if (is_truncated)
         fprintf(cli_err(line), "There are more rows: --limit.\n");
-    return st;
+    if (cut > 0)
+        fprintf(cli_err(line), "Values that are cut: %" PRId64 " ([mcp] max_cell_bytes).\n", cut);
 }
 
 static mcp_status print_rows(const cli_line *line, casparian_app *app, const mcp_json *answer,
@@ -184,12 +198,16 @@ static mcp_status print_rows(const cli_line *line, casparian_app *app, const mcp
     const mcp_json *warnings = mcp_json_get(answer, "warnings");
     for (size_t i = 0; i < mcp_json_count(warnings); i++)
         fprintf(cli_err(line), "%s\n", mcp_json_string(mcp_json_item(warnings, i), NULL));
+    mcp_status st = MCP_OK;
     if (strcmp(format, "ndjson") == 0)
-        return print_ndjson(cli_out(line), answer, err);
-    if (strcmp(format, "csv") != 0)
-        return print_table(line, app, answer, err);
-    print_csv(cli_out(line), answer);
-    return MCP_OK;
+        st = print_ndjson(cli_out(line), answer, err);
+    else if (strcmp(format, "csv") == 0)
+        print_csv(cli_out(line), answer);
+    else
+        st = print_table(line, app, answer, err);
+    if (!cli_flag(line, "quiet"))
+        print_omitted(line, answer);
+    return st;
 }
 
 static mcp_status write_result(const mcp_json **answer, const casparian_query_result *result,
@@ -222,6 +240,8 @@ static mcp_status write_result(const mcp_json **answer, const casparian_query_re
     mcp_write_member_int(&out.json, "row_count", (int64_t)written.rows);
     mcp_write_member_bool(&out.json, "truncated", facts->is_truncated || written.is_out_of_room);
     mcp_write_member_int(&out.json, "elapsed_ms", facts->elapsed_ms);
+    if (written.cut_cells > 0)
+        mcp_write_member_int(&out.json, "truncated_cells", (int64_t)written.cut_cells);
     mcp_write_member_array(&out.json, "warnings");
     for (size_t i = 0; i < facts->warning_count; i++)
         mcp_write_string(&out.json, facts->warnings[i]);
@@ -441,6 +461,28 @@ static mcp_status check_row(const casparian_lineage *found, const casparian_line
         row->output, found->rows, found->source_rows, row->job, row->row);
 }
 
+/* The directory of the outputs: without --dir that of the job in this home. */
+static mcp_status open_outputs(int *fd, casparian_app *app, const cli_line *line,
+                               const casparian_lineage_row *row, mcp_error *err)
+{
+    const char *folder = cli_string(line, "dir");
+    mcp_status st = MCP_OK;
+    int64_t job = 0;
+    if (folder)
+        return open_folder(fd, folder, err);
+    if (casparian_job_id_read(&job, row->job))
+        st = casparian_catalog_folder(&folder, app->store, app->arena, row->output, job, err);
+    if (st == MCP_OK)
+        st = open_folder(fd, folder ? folder : "output", err);
+    if (st == MCP_E_NOT_FOUND && !folder)
+        st = mcp_error_set(
+            err, st,
+            "this home has no output '%.63s' of job %.20s, and there is no directory "
+            "'output': --dir names the directory of the outputs",
+            row->output, row->job);
+    return st;
+}
+
 static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *err)
 {
     const casparian_lineage_row row = { .output = cli_argument(line, 0),
@@ -455,7 +497,7 @@ static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *e
         return mcp_error_set(err, MCP_E_PARAMS,
                              "--job and --source are required: _cf_job_id and _cf_source_hash of "
                              "the row");
-    mcp_status st = open_folder(&fd, cli_string(line, "dir"), err);
+    mcp_status st = open_outputs(&fd, app, line, &row, err);
     if (st != MCP_OK)
         return st;
     st = casparian_lineage_find(&found, fd, &row, app->arena, err);
@@ -475,5 +517,5 @@ static mcp_status lineage(casparian_app *app, const cli_line *line, mcp_error *e
 int casparian_command_lineage(const cli_line *line, void *data)
 {
     (void)data;
-    return casparian_shell_run(line, 0, lineage);
+    return casparian_shell_run(line, cli_string(line, "dir") ? 0 : CASPARIAN_NEEDS_STORE, lineage);
 }

@@ -31,28 +31,19 @@ static bool read_files(const char **out, size_t *count, casparian_request *reque
     return true;
 }
 
-static void write_warnings(casparian_request *request, const mcp_buf *warnings)
-{
-    mcp_json_writer *json = casparian_request_result(request);
-    if (warnings->length == 0)
-        return;
-    mcp_write_member_array(json, "warnings");
-    mcp_write_raw(json, warnings->data, warnings->length);
-    mcp_write_end(json);
-}
-
 mcp_status casparian_preview_tool(casparian_request *request)
 {
     const char *files[FILES_MAX];
     casparian_redaction redaction;
+    mcp_buf warnings;
     mcp_arena *arena = mcp_call_arena(request->call);
     casparian_prepared_call *prepared = mcp_arena_alloc(arena, sizeof *prepared);
     casparian_preview_request what = { .files = files,
                                        .limit = mcp_arg_int(request->call, "limit", LIMIT),
                                        .redaction = &redaction,
+                                       .warnings = &warnings,
                                        .should_stop = has_stopped,
                                        .data = request->call };
-    mcp_buf warnings;
     if (!prepared)
         return MCP_E_NOMEM;
     if (!casparian_prepare_read(prepared, request) ||
@@ -68,8 +59,6 @@ mcp_status casparian_preview_tool(casparian_request *request)
     mcp_status st = casparian_driver_preview(casparian_request_result(request),
                                              request->app->driver, arena, &what,
                                              mcp_call_error(request->call));
-    if (st == MCP_OK)
-        write_warnings(request, &warnings);
     mcp_buf_clear(&warnings);
     return st;
 }

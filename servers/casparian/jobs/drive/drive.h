@@ -65,6 +65,12 @@ typedef struct casparian_input_rows {
     int64_t valid, invalid;
 } casparian_input_rows;
 
+/* What a parser said of rows that it called bad. */
+typedef struct casparian_said {
+    casparian_tally tally;
+    casparian_tally_store store;
+} casparian_said;
+
 /* An output of the plugin. */
 typedef struct casparian_output {
     struct casparian_output *next; /* in the order of first appearance */
@@ -74,9 +80,9 @@ typedef struct casparian_output {
     casparian_check *check; /* where there is a schema */
     casparian_infer *infer; /* where there is none */
     bool has_emitted;
-    casparian_check_counts before;  /* when the present file began */
-    int64_t rows, errors;           /* without a schema: of files that were kept */
-    int64_t file_rows, file_errors; /* and of the present one */
+    casparian_check_counts before; /* when the present file began */
+    int64_t rows, file_rows;       /* without a schema: of files that were kept, of the present */
+    casparian_said errors, file_errors; /* and what the parser said of them */
     casparian_sink_output *sink, *quarantine;
 } casparian_output;
 

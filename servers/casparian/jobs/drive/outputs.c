@@ -13,8 +13,31 @@ void casparian_outputs_free(casparian_outputs *self)
     for (casparian_output *output = self->first; output; output = output->next) {
         casparian_check_free(output->check);
         casparian_infer_free(output->infer);
+        mcp_arena_free(output->errors.store.arena);
+        mcp_arena_free(output->file_errors.store.arena);
     }
     self->first = NULL;
+}
+
+/* Begin again without a row. */
+static mcp_status clear_said(casparian_said *said, const casparian_redaction *redaction,
+                             mcp_error *err)
+{
+    if (said->store.arena && said->store.bytes == 0 && said->tally.count == 0)
+        return MCP_OK;
+    mcp_arena_free(said->store.arena);
+    *said = (casparian_said){ .store = { .arena = mcp_arena_new(0), .redaction = redaction } };
+    return said->store.arena ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for an output");
+}
+
+/* What the output needs while its rows have no schema. */
+static mcp_status use_no_schema(const casparian_outputs *self, casparian_output *output,
+                                mcp_error *err)
+{
+    mcp_status st = casparian_infer_new(&output->infer, err);
+    if (st == MCP_OK)
+        st = clear_said(&output->errors, self->redaction, err);
+    return st == MCP_OK ? clear_said(&output->file_errors, self->redaction, err) : st;
 }
 
 static const casparian_effective *effective_of(const casparian_outputs *self, const char *name)
@@ -85,7 +108,7 @@ static mcp_status add(casparian_output **out, casparian_outputs *self, const cha
                                  : mcp_error_set(err, MCP_E_NOMEM, "no memory for an output");
     if (st == MCP_OK)
         st = effective ? use_schema(self, output, effective->schema, effective->source, err)
-                       : casparian_infer_new(&output->infer, err);
+                       : use_no_schema(self, output, err);
     while (*end) /* linked also after a failure, so that it is freed */
         end = &(*end)->next;
     *end = output;
@@ -111,10 +134,9 @@ mcp_status casparian_outputs_begin(casparian_outputs *self, const char *path, mc
     self->path = path;
     for (casparian_output *output = self->first; st == MCP_OK && output; output = output->next) {
         output->file_rows = 0;
-        output->file_errors = 0;
         casparian_output_count(output, &output->before);
-        if (output->check)
-            st = casparian_check_begin(output->check, path, err);
+        st = output->check ? casparian_check_begin(output->check, path, err)
+                           : clear_said(&output->file_errors, self->redaction, err);
     }
     return st;
 }
@@ -131,15 +153,13 @@ mcp_status casparian_outputs_named(void *data, const char *name, mcp_error *err)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int64_t count_errors(const casparian_batch *batch)
+static void add_errors(casparian_said *said, const casparian_batch *batch)
 {
     const casparian_vector *errors = casparian_batch_find(batch, CASPARIAN_ROW_ERROR);
-    int64_t count = 0;
-    for (size_t row = 0; errors && row < batch->rows; row++) {
-        casparian_cell cell = casparian_vector_cell(errors, row);
-        count += cell.kind == CASPARIAN_KIND_STRING && cell.text.length > 0;
-    }
-    return count;
+    casparian_cell cell;
+    for (size_t row = 0; row < batch->rows; row++)
+        if (casparian_row_error(&cell, errors, row))
+            casparian_tally_add(&said->tally, &said->store, &cell, false, "", (int64_t)row);
 }
 
 static mcp_status append(casparian_outputs *self, casparian_output *output,
@@ -191,7 +211,7 @@ mcp_status casparian_outputs_batch(void *data, const char *name, const casparian
         return mcp_error_set(err, MCP_E_STOPPED, "the schema of '%s' is to be inferred", name);
     }
     output->file_rows += (int64_t)batch->rows;
-    output->file_errors += count_errors(batch);
+    add_errors(&output->file_errors, batch);
     return casparian_infer_add(output->infer, batch, err);
 }
 
@@ -203,10 +223,11 @@ void casparian_outputs_end(casparian_outputs *self, bool is_kept)
             casparian_check_end(output->check, is_kept);
         if (is_kept) {
             output->rows += output->file_rows;
-            output->errors += output->file_errors;
+            casparian_tally_merge(&output->errors.tally, &output->errors.store,
+                                  &output->file_errors.tally);
         }
         output->file_rows = 0;
-        output->file_errors = 0;
+        output->file_errors.tally = (casparian_tally){ 0 };
     }
 }
 
@@ -231,7 +252,8 @@ mcp_status casparian_outputs_infer(casparian_outputs *self, mcp_error *err)
 void casparian_output_count(const casparian_output *output, casparian_check_counts *out)
 {
     *out = (casparian_check_counts){ .rows_emitted = output->rows + output->file_rows,
-                                     .parser_errors = output->errors + output->file_errors };
+                                     .parser_errors = output->errors.tally.count +
+                                                      output->file_errors.tally.count };
     out->rows_quarantined = out->parser_errors;
     out->rows_valid = out->rows_emitted - out->rows_quarantined;
     if (output->check)
@@ -268,11 +290,18 @@ static void write_seen(const casparian_output *output, mcp_arena *arena, mcp_jso
         mcp_write_member_string(out, "schema_hash", schema.hash);
     mcp_write_member_array(out, "violations");
     mcp_write_end(out);
-    mcp_write_member_object(out, "parser_errors");
-    mcp_write_member_int(out, "count", counts.parser_errors);
-    mcp_write_member_array(out, "samples");
-    mcp_write_end(out);
-    mcp_write_end(out);
+    casparian_write_parser_errors(&output->errors.tally, output->errors.store.redaction, out);
+    mcp_write_member_int(out, "extra_columns_dropped", 0);
+}
+
+const char *casparian_output_flaw(const casparian_output *output, mcp_arena *arena)
+{
+    casparian_definition schema;
+    mcp_error why = MCP_ERROR_INIT;
+    if (output->check || casparian_infer_rows(output->infer) == 0 ||
+        casparian_infer_definition(&schema, output->infer, output->name, arena, &why) == MCP_OK)
+        return NULL;
+    return mcp_arena_strdup(arena, why.message);
 }
 
 void casparian_output_write(const casparian_output *output, mcp_arena *arena, mcp_json_writer *out)

@@ -41,6 +41,10 @@ void casparian_output_count(const casparian_output *output, casparian_check_coun
 /* Rows of all outputs. */
 void casparian_outputs_count(const casparian_outputs *self, int64_t *emitted, int64_t *quarantined);
 
+/* Why the rows of an output without a schema make none; NULL: they do, or there are none. */
+#define CASPARIAN_FLAW_FORMAT "output '%s' gives no schema, so a run of it fails: %s"
+const char *casparian_output_flaw(const casparian_output *output, mcp_arena *arena);
+
 /* Write the figures of an output as members of an open object. A failure is the writer's. */
 void casparian_output_write(const casparian_output *output, mcp_arena *arena, mcp_json_writer *out);
 

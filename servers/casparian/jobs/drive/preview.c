@@ -284,6 +284,7 @@ static mcp_status run_files(preview *self, mcp_error *err)
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
+/* An output without a declared schema has none before its first row: the members are left out. */
 static void write_schema(preview *self, const casparian_output *output, mcp_json_writer *out)
 {
     casparian_definition inferred;
@@ -292,11 +293,11 @@ static void write_schema(preview *self, const casparian_output *output, mcp_json
         casparian_infer_definition(&inferred, output->infer, output->name, self->arena, NULL) ==
             MCP_OK)
         schema = &inferred;
+    if (!schema)
+        return;
     mcp_write_name(out, "schema");
-    if (!schema || casparian_write_definition(out, schema, NULL) != MCP_OK)
-        mcp_write_null(out);
-    mcp_write_name(out, "schema_hash");
-    mcp_write_string(out, schema ? schema->hash : NULL);
+    casparian_write_definition(out, schema, NULL);
+    mcp_write_member_string(out, "schema_hash", schema->hash);
 }
 
 static void write_output(preview *self, const casparian_output *output, mcp_json_writer *out)
@@ -327,6 +328,28 @@ static void write_output(preview *self, const casparian_output *output, mcp_json
     mcp_write_end(out);
 }
 
+/* The warnings of the caller, and outputs of which a run would fail. */
+static void write_warnings(preview *self, mcp_json_writer *out)
+{
+    const mcp_buf *given = self->request->warnings;
+    bool is_begun = given && given->length > 0;
+    if (is_begun) {
+        mcp_write_member_array(out, "warnings");
+        mcp_write_raw(out, given->data, given->length);
+    }
+    for (const casparian_output *output = self->outputs.first; output; output = output->next) {
+        const char *flaw = casparian_output_flaw(output, self->arena);
+        if (flaw && !is_begun)
+            mcp_write_member_array(out, "warnings");
+        is_begun = is_begun || flaw;
+        if (flaw)
+            mcp_write_string(
+                out, mcp_arena_printf(self->arena, CASPARIAN_FLAW_FORMAT, output->name, flaw));
+    }
+    if (is_begun)
+        mcp_write_end(out);
+}
+
 static void write_answer(preview *self, const mcp_buf *errors, mcp_json_writer *out)
 {
     mcp_write_member_object(out, "outputs");
@@ -335,6 +358,7 @@ static void write_answer(preview *self, const mcp_buf *errors, mcp_json_writer *
     mcp_write_end(out);
     mcp_write_name(out, "errors");
     mcp_write_raw(out, errors->data, errors->length);
+    write_warnings(self, out);
 }
 
 mcp_status casparian_driver_preview(mcp_json_writer *out, casparian_driver *self, mcp_arena *arena,

@@ -1,9 +1,10 @@
 /*
  * csv.c - delimited text: RFC 4180, read as leniently as spreadsheets do.
  *
- * A record ends at LF or CRLF outside of quotes. A cell that begins with a quote ends at the next
- * quote that is not doubled; what follows up to the delimiter belongs to the cell, too. A quote
- * elsewhere is a byte as any other. Lines without a byte are no records.
+ * A record ends at LF or CRLF outside of quotes; at CR where lines end so and none of the beginning
+ * ends with LF. A cell that begins with a quote ends at the next quote that is not doubled; what
+ * follows up to the delimiter belongs to the cell, too. A quote elsewhere is a byte as any other.
+ * Lines without a byte are no records.
  *
  * A record of more than 1 MiB, or one whose quote is not closed, is a row of csv_parse_errors, and
  * reading continues at the line after its first one. So a hostile file could have the same bytes
@@ -29,6 +30,7 @@ struct csv {
     int64_t line;     /* of the next byte */
     size_t wasted;    /* bytes of records that were given up */
     char delimiter;   /* 0: not known yet */
+    char line_end;    /* LF, with a CR before it or not; or CR */
     bool is_begun;    /* past the byte order mark */
     bool has_header;  /* the columns are known */
     bool is_skipping; /* the rest of a line that is too long */
@@ -81,24 +83,25 @@ static bool set_cell(struct csv *csv, struct record *record, const char *bytes, 
     return true;
 }
 
-static int64_t count_lines(const char *at, const char *end)
+static int64_t count_lines(const struct csv *csv, const char *at, const char *end)
 {
     int64_t count = 0;
 
     for (; at < end; at++)
-        count += *at == '\n';
+        count += *at == csv->line_end;
     return count;
 }
 
-/* The place behind an unquoted cell, or the rest of a quoted one: the delimiter, the LF, or the end
- * of the input. `*cell_end` is without the CR of a CRLF. */
+/* The place behind an unquoted cell, or the rest of a quoted one: the delimiter, the end of the
+ * line, or that of the input. `*cell_end` is without the CR of a CRLF. */
 static const char *end_of_cell(const struct csv *csv, const struct record *record, const char *at,
                                const char **cell_end)
 {
-    const char *stop = casparian_find_either(at, record->end, csv->delimiter, '\n');
-    bool is_end_of_line = stop == record->end || *stop == '\n';
+    const char *stop = casparian_find_either(at, record->end, csv->delimiter, csv->line_end);
+    bool is_end_of_line = stop == record->end || *stop == csv->line_end;
+    bool has_cr = csv->line_end == '\n' && stop > at && stop[-1] == '\r';
 
-    *cell_end = is_end_of_line && stop > at && stop[-1] == '\r' ? stop - 1 : stop;
+    *cell_end = is_end_of_line && has_cr ? stop - 1 : stop;
     return stop;
 }
 
@@ -117,7 +120,7 @@ static enum outcome read_quoted(struct csv *csv, struct record *record)
         }
         size_t length = (size_t)(quote - begin);
         bool is_doubled = quote + 1 < record->end && quote[1] == '"';
-        record->lines += count_lines(begin, quote);
+        record->lines += count_lines(csv, begin, quote);
         if (!is_doubled && used == 0) {
             const char *stop = end_of_cell(csv, record, quote + 1, &cell_end);
             record->at = stop;
@@ -163,7 +166,7 @@ static enum outcome read_record(struct csv *csv, struct record *record)
             return RECORD;
         if (record->at == record->end)
             return record->can_grow ? UNFINISHED : malformed(record, too_long);
-        if (*record->at++ == '\n')
+        if (*record->at++ == csv->line_end)
             return RECORD;
     }
 }
@@ -182,6 +185,25 @@ static char guess_delimiter(const char *bytes, size_t length)
     return candidates[best];
 }
 
+/* CR where no line of the beginning ends with LF, but some with CR outside of quotes. */
+static char guess_line_end(const char *bytes, size_t length)
+{
+    bool is_quoted = false, has_cr = false;
+
+    for (size_t i = 0; i < length && i < GUESS_BYTES; i++) {
+        if (bytes[i] == '\n')
+            return '\n';
+        is_quoted = is_quoted != (bytes[i] == '"');
+        has_cr = has_cr || (bytes[i] == '\r' && !is_quoted && i + 1 < length);
+    }
+    return has_cr ? '\r' : '\n';
+}
+
+static bool is_utf16(const char *bytes, size_t length)
+{
+    return length >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0);
+}
+
 static void give_up(struct csv *csv, const char *reason)
 {
     cf_error(csv->sink, reason);
@@ -191,7 +213,7 @@ static void give_up(struct csv *csv, const char *reason)
 /* The first line of the record becomes a row of errors; returns the place behind it. */
 static const char *reject(struct csv *csv, const struct record *record, const char *end)
 {
-    const char *newline = memchr(record->begin, '\n', (size_t)(end - record->begin));
+    const char *newline = memchr(record->begin, csv->line_end, (size_t)(end - record->begin));
     const char *stop = newline ? newline : end;
 
     casparian_rejects_add(csv->rejects, csv->line, record->reason, record->begin,
@@ -206,11 +228,11 @@ static const char *reject(struct csv *csv, const struct record *record, const ch
 }
 
 /* The place behind a line end at `at`, or `at`: there is none. */
-static const char *skip_line_end(const char *at, const char *end)
+static const char *skip_line_end(const struct csv *csv, const char *at, const char *end)
 {
-    const char *next = at < end && *at == '\r' ? at + 1 : at;
+    const char *next = csv->line_end == '\n' && at < end && *at == '\r' ? at + 1 : at;
 
-    return next < end && *next == '\n' ? next + 1 : at;
+    return next < end && *next == csv->line_end ? next + 1 : at;
 }
 
 /* The record was read. */
@@ -252,7 +274,7 @@ static const char *use_record(struct csv *csv, const char *at, const char *end, 
     return record.at;
 }
 
-/* The byte order mark and the delimiter; false: more bytes are needed for that. */
+/* The byte order mark, the line ends and the delimiter; false: more bytes are needed for that. */
 static bool begin(struct csv *csv, const char **at, const char *end, bool is_last)
 {
     size_t length = (size_t)(end - *at);
@@ -261,6 +283,9 @@ static bool begin(struct csv *csv, const char **at, const char *end, bool is_las
         return false;
     if (csv->delimiter == 0)
         csv->delimiter = guess_delimiter(*at, length);
+    csv->line_end = guess_line_end(*at, length);
+    if (is_utf16(*at, length))
+        give_up(csv, "the file is UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8");
     if (length >= 3 && memcmp(*at, "\xEF\xBB\xBF", 3) == 0)
         *at += 3;
     csv->is_begun = true;
@@ -276,12 +301,12 @@ static size_t csv_feed(void *state, const char *bytes, size_t length, bool is_la
         return 0;
     while (at < end && !csv->has_failed && cf_sink_status(csv->sink) == CF_OK) {
         if (csv->is_skipping) {
-            const char *newline = memchr(at, '\n', (size_t)(end - at));
+            const char *newline = memchr(at, csv->line_end, (size_t)(end - at));
             csv->is_skipping = !newline;
             at = newline ? newline + 1 : end;
             continue;
         }
-        const char *next = skip_line_end(at, end);
+        const char *next = skip_line_end(csv, at, end);
         if (next != at) {
             csv->line++;
             at = next;

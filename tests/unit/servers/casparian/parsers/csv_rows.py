@@ -66,6 +66,27 @@ class CsvRows(unittest.TestCase):
         packed = self.run_on(gzip.compress(text), ".csv.gz")
         self.assertEqual((packed.status, packed.stdout), (0, result.stdout))
 
+    def test_lines_that_end_with_cr_alone(self):
+        text = 'id,name\r1,"a\rb"\r\r2,c\r3,"x'
+        result = self.run_on(text)
+        self.assertEqual(result.rows["rows"], [{"id": "1", "name": "a\rb", "__cf_row_id": 2}, {"id": "2", "name": "c", "__cf_row_id": 5}])
+        self.assertEqual(result.rows["csv_parse_errors"],
+                         [{"line_number": 6, "error_reason": "a quote is not closed", "raw_line_preview": '3,"x'}])
+        many = "id,name\r" + "".join(f"{i},n{i}\r" for i in range(50000))
+        self.assertEqual(len(self.rows(many)), 50000)
+        self.assertEqual(self.rows("a,b\r1,2"), [{"a": "1", "b": "2", "__cf_row_id": 2}])
+
+    def test_cr_elsewhere_is_a_byte(self):
+        self.assertEqual(self.rows("a\rb,c\n1\r2,3\n"), [{"a\rb": "1\r2", "c": "3", "__cf_row_id": 2}])
+        self.assertEqual(self.rows('a,"b\rc"'), [])
+
+    def test_utf_16(self):
+        for encoding in ("utf-16", "utf-16-be"):
+            data = ("\ufeff" if encoding != "utf-16" else "") + "a,b\r\n1,2\r\n"
+            for variables in ({}, {"CSV_HEADER": "0"}):
+                result = self.run_on(data.encode(encoding), **variables)
+                self.assertEqual((result.status, result.errors), (1, ["the file is UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"]))
+
     def test_random_texts(self):
         """Any mix of delimiters, quotes and line ends whose last quote is closed."""
         rng = random.Random(11)

@@ -128,7 +128,7 @@ static void every_cell_has_its_form(void **state)
               "demo: v=int64:9223372036854775807\ndemo: v=decimal:9223372036854775808\n"
               "demo: v=string:100000000000000000000000000000000000000\n"
               "demo: v=float64:1.5\ndemo: v=float64:nan\ndemo: v=float64:-inf\n"
-              "demo: v=string:x\n\ndemo: v=string:?\ndemo: v=string:word\n"
+              "demo: v=string:x\n\ndemo: v=string:\xEF\xBF\xBD\ndemo: v=string:word\n"
               "demo: v=decimal:-1.2300\ndemo: v=decimal:1000\ndemo: v=null\n"
               "demo: v=decimal:0.3333333333333333333333333333\n"
               "demo: v=string:0.00000000000000000000000000000000000000000000000001\n"
@@ -176,7 +176,7 @@ static void columns_of_one_type_have_nulls(void **state)
         "demo: i=int64:-2 f=boolean:false \u00fc=float64:nan t=null n=null\n"
         "demo: i=int64:-3 f=null \u00fc=float64:-0 t=string:bc n=null\n"
         "demo: i=int64:-4 f=boolean:true \u00fc=float64:inf t=string:Gr\u00f6\u00dfe n=null\n"
-        "demo: i=int64:-5 f=boolean:true \u00fc=float64:2 t=string:? n=null\n"
+        "demo: i=int64:-5 f=boolean:true \u00fc=float64:2 t=string:\xEF\xBF\xBD n=null\n"
         "demo: i=int64:-6 f=null \u00fc=float64:1e+300 t=string:\U0001f600 n=null\n"
         "demo: i=int64:-7 f=null \u00fc=null t=string:d n=null\n"
         "demo: i=int64:-8 f=boolean:true \u00fc=float64:3.5 t=null n=null\n");
