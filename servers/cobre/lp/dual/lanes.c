@@ -34,10 +34,8 @@ static bool is_sound(const double *values, size_t lanes)
 
 static void set_limits(double lower, double upper, double *low, double *high)
 {
-    double tolerance = dual_tolerance(lower, upper);
-
-    *low = lower - tolerance;
-    *high = upper + tolerance;
+    *low = lower - dual_tolerance(lower);
+    *high = upper + dual_tolerance(upper);
 }
 
 static void load_shared(dual_work *w, lp_item item, double value)

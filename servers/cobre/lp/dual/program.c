@@ -20,15 +20,9 @@ bool dual_fits(const lp_program *program, const lp_layout *layout)
     return (size_t)program->rows + layout->states + 1 <= SIZE_MAX_OWN;
 }
 
-double dual_tolerance(double lower, double upper)
+double dual_tolerance(double bound)
 {
-    double size = 0.0;
-
-    if (isfinite(lower))
-        size = fabs(lower);
-    if (isfinite(upper))
-        size = fmax(size, fabs(upper));
-    return FEASIBILITY + FEASIBILITY_RELATIVE * size;
+    return FEASIBILITY + (isfinite(bound) ? FEASIBILITY_RELATIVE * fabs(bound) : 0.0);
 }
 
 static bool allocate(dual_program *p, const lp_layout *layout, int elements)
@@ -218,9 +212,8 @@ static void copy_columns(dual_program *p, const lp_program *from, const double *
         p->cost[j] = from->cost[own] * scale * p->objective_scale;
         p->is_beyond = p->is_beyond || is_beyond(from->cost[own]);
         p->is_contradictory = p->is_contradictory || p->lower[j] > p->upper[j];
-        double tolerance = dual_tolerance(p->lower[j], p->upper[j]);
-        p->low[j] = p->lower[j] - tolerance;
-        p->high[j] = p->upper[j] + tolerance;
+        p->low[j] = p->lower[j] - dual_tolerance(p->lower[j]);
+        p->high[j] = p->upper[j] + dual_tolerance(p->upper[j]);
         p->start[j] = at;
         for (int e = from->start[own]; e < from->start[own + 1]; e++, at++) {
             p->row[at] = from->row[e];
@@ -237,9 +230,8 @@ static void copy_rows(dual_program *p, const lp_program *from)
         p->row_lower[i] = scaled_lower(p, from->row_lower[i], p->row_scale[i]);
         p->row_upper[i] = scaled_upper(p, from->row_upper[i], p->row_scale[i]);
         p->is_contradictory = p->is_contradictory || p->row_lower[i] > p->row_upper[i];
-        double tolerance = dual_tolerance(p->row_lower[i], p->row_upper[i]);
-        p->row_low[i] = p->row_lower[i] - tolerance;
-        p->row_high[i] = p->row_upper[i] + tolerance;
+        p->row_low[i] = p->row_lower[i] - dual_tolerance(p->row_lower[i]);
+        p->row_high[i] = p->row_upper[i] + dual_tolerance(p->row_upper[i]);
     }
 }
 

@@ -60,7 +60,7 @@ static inline int program_theta(const dual_program *p, int theta)
     return p->number[p->layout.theta + theta];
 }
 
-/* The tolerance for a pair of bounds. */
-double dual_tolerance(double lower, double upper);
+/* The tolerance of one bound: a far bound on the other side must not loosen it. */
+double dual_tolerance(double bound);
 
 #endif

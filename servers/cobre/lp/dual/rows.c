@@ -54,7 +54,7 @@ static lp_status load_cut(dual_work *w, int slot, uint32_t cut)
     w->slot_cut[slot] = cut;
     w->slot_theta[slot] = theta;
     w->row_lower[row] = intercept;
-    w->row_low[row] = intercept - dual_tolerance(intercept, INFINITY);
+    w->row_low[row] = intercept - dual_tolerance(intercept);
     w->is_known[cut] = 1;
     return is_sound ? LP_OPTIMAL : LP_FAILED;
 }

@@ -24,9 +24,15 @@ static mcp_status out_of_memory(size_t t, mcp_error *err)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-static double bounded(double value)
+/* Limits that a solver would refuse as numbers are none. */
+static double upper_limit(double value)
 {
-    return fmax(fmin(value, LP_INFINITY), -LP_INFINITY);
+    return value < LP_LARGEST ? fmax(value, -LP_INFINITY) : LP_INFINITY;
+}
+
+static double lower_limit(double value)
+{
+    return -upper_limit(-value);
 }
 
 static void write_column(builder *b, const region_line *line, int place)
@@ -35,8 +41,8 @@ static void write_column(builder *b, const region_line *line, int place)
 
     if (!b->lower)
         return;
-    b->lower[j] = bounded(line->lower);
-    b->upper[j] = bounded(line->upper);
+    b->lower[j] = lower_limit(line->lower);
+    b->upper[j] = upper_limit(line->upper);
     b->cost[j] = line->price / COST_SCALE;
     b->place[j] = place;
 }
@@ -47,8 +53,8 @@ static void write_row(builder *b, const region_line *line)
 
     if (!b->row_lower)
         return;
-    b->row_lower[i] = bounded(line->lower);
-    b->row_upper[i] = bounded(line->upper);
+    b->row_lower[i] = lower_limit(line->lower);
+    b->row_upper[i] = upper_limit(line->upper);
 }
 
 static void lay_columns(builder *b, column_region r)

@@ -86,6 +86,32 @@ static void a_range_that_just_suffices(void **state)
     }
 }
 
+/* y = x + 4 at the cost of y: the least is 4, however far the upper bound of x is. What a value may
+ * violate a bound by is measured by that bound alone. */
+static void a_far_bound_loosens_no_other(void **state)
+{
+    static const double far[] = { 1e3, 1e9, 1e15, 1e20, LP_INFINITY };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        instance *in = instance_new();
+        add_row(in, -4, -4);
+        add_column(in, 0, far[i], 0);
+        add_element(in, 0, 1);
+        add_column(in, 0, 10, 1);
+        add_element(in, 0, -1);
+        assert_optimum(in, 4, "a far bound");
+        /* The same of a row: x is at least 9 - 4. */
+        in = instance_new();
+        add_row(in, -4, far[i]);
+        add_column(in, 0, 10, 1);
+        add_element(in, 0, 1);
+        add_column(in, 9, 9, 0);
+        add_element(in, 0, -1);
+        assert_optimum(in, 5, "a far bound of a row");
+    }
+}
+
 /* An assignment of n to n where i to j costs (i + j) mod n: each can have the one of cost 0. */
 static void assignment(void **state)
 {
@@ -395,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_groups),
         cmocka_unit_test(a_range_that_just_suffices),
+        cmocka_unit_test(a_far_bound_loosens_no_other),
         cmocka_unit_test(assignment),
         cmocka_unit_test(textbooks),
         cmocka_unit_test(inventory),

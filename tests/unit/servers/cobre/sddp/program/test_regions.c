@@ -452,6 +452,25 @@ static void absent_plant(void **state)
     assert_true(fabs(value_of(REGION_STORAGE, 0, 0)) < 1e-9);
 }
 
+/* 1e20 and more is how cases write that there is no limit: on bus 1 a thermal, a line from there to
+ * the load, with a factor of 2, and a plant that may let out anything. */
+static void limits_beyond_all_measure(void **state)
+{
+    static const double far[] = { 1e20, 1e25, 9e29, 1e300 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        thermal_case(1, 2, 1);
+        kit.thermals[0].bus = 1;
+        kit_thermal(&kit, 0, 0)->max_mw = far[i];
+        kit.lines[0] = (cobre_line){ .source = 1, .target = 0 };
+        *kit_line(&kit, 0, 0) = (cobre_line_stage){ .direct_mw = 2.0 * far[i] };
+        kit_hydro(&kit, 0, 0)->max_outflow = far[i];
+        kit_hydro(&kit, 0, 0)->max_turbined = far[i];
+        assert_cost(empty, 100.0 * 50.0 * HOURS);
+    }
+}
+
 /* Thermal, line: away from the stage they give nothing, not even a minimum. */
 static void absent_thermal_and_line(void **state)
 {
@@ -628,6 +647,7 @@ int main(void)
         TEST(soft_minimum),
         TEST(filling),
         TEST(absent_plant),
+        TEST(limits_beyond_all_measure),
         TEST(absent_thermal_and_line),
         TEST(blocks_one_after_the_other),
         TEST(rates_in_chronological_blocks),
