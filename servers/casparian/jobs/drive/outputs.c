@@ -157,7 +157,7 @@ static void add_errors(casparian_said *said, const casparian_batch *batch)
 {
     const casparian_vector *errors = casparian_batch_find(batch, CASPARIAN_ROW_ERROR);
     casparian_cell cell;
-    for (size_t row = 0; row < batch->rows; row++)
+    for (size_t row = 0; errors && row < batch->rows; row++)
         if (casparian_row_error(&cell, errors, row))
             casparian_tally_add(&said->tally, &said->store, &cell, false, "", (int64_t)row);
 }
