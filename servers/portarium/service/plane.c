@@ -73,8 +73,8 @@ static mcp_status check_token(const task *self, portarium_tx *tx, mcp_error *err
                                          : portarium_token_require(tx, hash, err);
 }
 
-/* The owner of a token has its workspace. An actor of all workspaces may name one that there is
- * not, which has no lists, not empty ones; commands find that out by themselves. */
+/* After a read that has found nothing wrong. The owner of a token has its workspace; an actor of
+ * all workspaces may name one that there is not, which has no lists, not empty ones. */
 static mcp_status check_workspace(const task *self, portarium_tx *tx, mcp_error *err)
 {
     portarium_record workspace;
@@ -117,13 +117,13 @@ static mcp_status work(portarium_tx *tx, void *data, mcp_error *err)
     bool has_key = tx->writes && self->request->idempotency_key;
     reset(self->reply, tx->arena);
     mcp_status st = check_token(self, tx, err);
-    if (st == MCP_OK)
-        st = check_workspace(self, tx, err);
     if (st == MCP_OK && has_key)
         st = replay(self, tx, &found, err);
     if (st != MCP_OK || found)
         return st;
     st = self->operation->run(tx, self->request, self->reply, err);
+    if (st == MCP_OK)
+        st = check_workspace(self, tx, err);
     return st == MCP_OK && has_key && self->reply->status < 400 ? store_answer(self, tx, err) : st;
 }
 
