@@ -73,8 +73,8 @@ static mcp_status check_token(const task *self, portarium_tx *tx, mcp_error *err
                                          : portarium_token_require(tx, hash, err);
 }
 
-/* After a read that has found nothing wrong. The owner of a token has its workspace; an actor of all
- * workspaces may name one that there is not, which has no lists, not empty ones. */
+/* After a read that has found nothing wrong. The owner of a token has its workspace; an actor of
+ * all workspaces may name one that there is not, which has no lists, not empty ones. */
 static mcp_status check_workspace(const task *self, portarium_tx *tx, mcp_error *err)
 {
     portarium_record workspace;
