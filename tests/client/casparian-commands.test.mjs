@@ -370,6 +370,12 @@ describe('plugin new', () => {
         fail(NOT_FOUND, /there is no file 'none\.csv'/, 'plugin', 'new', 'shop', '--sample', 'none.csv');
         self.write('empty.csv', 'a,b\n');
         fail(FAILED, /'.*empty\.csv' has no rows/, 'plugin', 'new', 'shop', '--sample', 'empty.csv');
+        fs.writeFileSync(path.join(self.dir, 'wide.csv'), Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'));
+        fail(FAILED, /wide\.csv': the file is UTF-16: convert it/, 'plugin', 'new', 'shop', '--sample', 'wide.csv');
+        self.write('own.csv', 'a,_cf_job_id\n1,2\n');
+        fail(FAILED, /own\.csv': .*_cf_job_id is casparian's own/, 'plugin', 'new', 'shop', '--sample', 'own.csv');
+        self.write('twice.jsonl', '{"a":1,"A":2}\n');
+        fail(FAILED, /twice\.jsonl': output 'rows' gives no schema.*duplicate column/, 'plugin', 'new', 'shop', '--sample', 'twice.jsonl');
         assert.ok(!self.exists('shop'));
     });
 });

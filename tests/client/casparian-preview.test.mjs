@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 
 import { place } from './casparian.mjs';
 
-const USAGE = 2, NOT_FOUND = 4;
+const FAILED = 1, USAGE = 2, NOT_FOUND = 4;
 
 let self;
 beforeEach(() => { self = place(); });
@@ -47,6 +47,17 @@ describe('by a parser', () => {
         assert.match(shown.out, /^rows$\n^COLUMN +TYPE +NULLABLE$/m);
         assert.match(shown.out, /^name +string +/m);
         assert.doesNotMatch(shown.out, /a,b/);
+    });
+
+    test('a file that the parser cannot read fails the command, and rows of no table are warned of', () => {
+        fs.writeFileSync(path.join(self.dir, 'wide.csv'), Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'));
+        fail(FAILED, /error: the file is UTF-16[^]*error: csv_native cannot read '.*wide\.csv'/, 'wide.csv');
+        const done = self.cli(['preview', 'wide.csv', '--json']);
+        assert.deepEqual([done.status, done.json.errors.length], [FAILED, 1]);
+        self.write('twice.jsonl', '{"a":1,"A":2}\n');
+        const shown = self.cli(['preview', 'twice.jsonl']);
+        assert.equal(shown.status, 0);
+        assert.match(shown.err, /^output 'rows' gives no schema/m);
     });
 
     test('lines of JSON are known by the first one', () => {

@@ -107,6 +107,7 @@ typedef struct casparian_preview_request {
     int64_t limit;     /* rows of each output that are shown; 0: 100, at most 1,000 */
     int64_t budget_ms; /* for the whole call; 0: 20,000 */
     const casparian_redaction *redaction;
+    size_t *failed;                     /* receives how many files failed; NULL */
     const mcp_buf *warnings;            /* of the caller, as JSON strings with commas; NULL */
     casparian_should_stop *should_stop; /* NULL: never */
     void *data;

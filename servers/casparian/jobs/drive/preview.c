@@ -153,6 +153,8 @@ static mcp_status on_output(void *data, const char *name, mcp_error *err)
 /* Takes the text, which is redacted. */
 static void write_error(preview *self, const char *path, const char *kind, mcp_buf *text)
 {
+    if (self->request->failed)
+        ++*self->request->failed;
     mcp_write_object(self->errors);
     mcp_write_member_string(self->errors, "file", path);
     mcp_write_member_string(self->errors, "kind", kind);

@@ -175,6 +175,7 @@ INT_MAX = (1 << 63) - 1
 
 TIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 UNIT = decimal.Decimal("0.0000000001")
 ROUNDING = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)
 
@@ -219,10 +220,12 @@ def integer_of(text):
 
 def decimal_of(column, text, warnings):
     """A number with ten digits behind the point; what is wrong with it becomes a warning."""
-    try:
-        number = decimal.Decimal(text)
-    except decimal.InvalidOperation:
-        number = None
+    number = None
+    if DECIMAL.fullmatch(text.strip()) is not None:
+        try:
+            number = decimal.Decimal(text)
+        except decimal.InvalidOperation:
+            pass
     if number is None or not number.is_finite():
         warnings.append(f"Invalid decimal: field={column} value={text}")
         return None

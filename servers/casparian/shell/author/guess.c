@@ -89,9 +89,14 @@ static mcp_status read_rows(const mcp_json **out, casparian_app *app, const char
         st = mcp_json_read(&all, app->arena, answer.text.data, answer.text.length, err);
     mcp_buf_clear(&answer.text);
     *out = mcp_json_pointer(all, "/outputs/rows");
-    if (st == MCP_OK && mcp_json_count(mcp_json_get(*out, "sample_rows")) == 0)
-        st = mcp_error_set(err, MCP_E_STOPPED, "'%.200s' has no rows", path);
-    return st;
+    if (st != MCP_OK)
+        return st;
+    bool has_rows = mcp_json_count(mcp_json_get(*out, "sample_rows")) > 0;
+    const char *why = mcp_json_string(
+        mcp_json_pointer(all, has_rows ? "/warnings/0" : "/errors/0/error"), NULL);
+    if (why)
+        return mcp_error_set(err, MCP_E_STOPPED, "'%.200s': %.500s", path, why);
+    return has_rows ? MCP_OK : mcp_error_set(err, MCP_E_STOPPED, "'%.200s' has no rows", path);
 }
 
 static bool read_cell(casparian_cell *out, const mcp_json *value)

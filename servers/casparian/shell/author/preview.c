@@ -306,8 +306,11 @@ static mcp_status print_preview(const cli_line *line, const mcp_json *answer, mc
     if (st == MCP_OK)
         st = casparian_shell_violations(line, outputs, arena, err);
     const mcp_json *errors = mcp_json_get(answer, "errors");
+    const mcp_json *warnings = mcp_json_get(answer, "warnings");
     if (mcp_json_count(errors) > 0)
         casparian_shell_document(cli_err(line), errors);
+    for (size_t i = 0; i < mcp_json_count(warnings); i++)
+        fprintf(cli_err(line), "%s\n", mcp_json_string(mcp_json_item(warnings, i), NULL));
     return st;
 }
 
@@ -334,6 +337,7 @@ static mcp_status show_rows(const head *file, const char *plugin, casparian_app 
     casparian_shell_answer out;
     casparian_prepared work;
     char mode[POLICY_SIZE];
+    size_t failed = 0;
     snprintf(mode, sizeof mode, "{\"mode\":\"%s\"}", cli_string(line, "redact"));
     mcp_status st = prepare(&work, app, plugin, line, err);
     if (st == MCP_OK)
@@ -347,7 +351,8 @@ static mcp_status show_rows(const head *file, const char *plugin, casparian_app 
                                              .files = &file->path,
                                              .file_count = 1,
                                              .limit = cli_int(line, "rows", 0),
-                                             .redaction = &redaction };
+                                             .redaction = &redaction,
+                                             .failed = &failed };
     casparian_shell_answer_begin(&out);
     st = casparian_driver_preview(&out.json, app->driver, app->arena, &what, err);
     if (st != MCP_OK) {
@@ -355,7 +360,12 @@ static mcp_status show_rows(const head *file, const char *plugin, casparian_app 
         return st;
     }
     st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
-    return st == MCP_OK && answer ? print_preview(line, answer, app->arena, err) : st;
+    if (st == MCP_OK && answer)
+        st = print_preview(line, answer, app->arena, err);
+    if (st != MCP_OK || failed == 0)
+        return st;
+    app->failure->is_answered = true; /* with what was read until it failed */
+    return mcp_error_set(err, MCP_E_STOPPED, "%s cannot read '%.200s'", plugin, file->path);
 }
 
 static mcp_status preview(casparian_app *app, const cli_line *line, mcp_error *err)

@@ -104,6 +104,21 @@ static void an_order_has_its_columns(void **state)
     assert_non_null(strstr(row, "string:831728c3783c79d6"));
 }
 
+/* What Python reads as numbers, too: digits of other scripts, and '_' between digits. */
+static void decimals_are_of_ascii_digits_alone(void **state)
+{
+    rig *self = *state;
+    parse_lines(self, "8=FIX.4.4|35=D|38=1_000|44=\xD9\xA3|14=0x10|151= 5 |32=1e3|31=.5|6=-5.\n");
+    assert_int_equal(count_of(self, "\nfix_parse_errors: "), 3);
+    assert_non_null(strstr(rig_rows(self), "Invalid decimal: field=order_qty value=1_000 "));
+    assert_non_null(strstr(rig_rows(self), "Invalid decimal: field=price value=\xD9\xA3 "));
+    assert_non_null(strstr(rig_rows(self), " order_qty=null price=null "));
+    assert_non_null(strstr(rig_rows(self), " leaves_qty=decimal:5.0000000000 "
+                                           "last_qty=decimal:1000.0000000000 "
+                                           "last_px=decimal:0.5000000000 "
+                                           "avg_px=decimal:-5.0000000000 "));
+}
+
 static void times_are_of_the_zone_of_the_environment(void **state)
 {
     rig *self = *state;
@@ -168,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_RIG(samples_have_the_rows_of_the_specification),
         WITH_RIG(an_order_has_its_columns),
+        WITH_RIG(decimals_are_of_ascii_digits_alone),
         WITH_RIG(times_are_of_the_zone_of_the_environment),
         WITH_RIG(tags_of_the_allowlist_are_an_output),
         WITH_RIG(an_allowlist_without_numbers_is_unset),
