@@ -280,6 +280,37 @@ static void check_model(const cobre_input *input, const cobre_raw_hydro *hydro)
     }
 }
 
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* Every word but fpha means constant productivity, so a misspelt one changes results. */
+static void check_word(const cobre_input *input, int64_t hydro, const char *field, const char *word)
+{
+    static const char *const known[] = { "constant_productivity", "linearized_head", "fpha", NULL };
+
+    for (size_t i = 0; known[i]; i++)
+        if (strcmp(word, known[i]) == 0)
+            return;
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_WARNING, COBRE_KIND_INVALID_ENUM, LAYER,
+                                             cobre_files_known[COBRE_FILE_MODELS].path, field);
+    finding.internal_kind = "ModelQuality";
+    finding.noun = "hydro";
+    finding.has_entity_id = true;
+    finding.entity_id = hydro;
+    finding.message = cobre_report_text(
+        input->report, "the model '%s' is not known; constant productivity is used", word);
+    finding.suggestion = "Use one of: constant_productivity, linearized_head, fpha.";
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("value", word), COBRE_LIST("allowed_values", known));
+    cobre_report_add(input->report, &finding);
+}
+
+static void check_words(const cobre_input *input, const cobre_raw_model *model)
+{
+    if (model->mode == COBRE_MODEL_BY_SEASON)
+        check_word(input, model->hydro, "default_model", model->default_model);
+    for (size_t i = 0; i < model->range_count; i++)
+        check_word(input, model->hydro, "model", model->ranges[i].model);
+}
+
 /* ---- evaporation ----------------------------------------------------------------------------- */
 
 static void check_evaporation_stages(const cobre_input *input, const cobre_raw_hydro *hydro)
@@ -324,6 +355,8 @@ void cobre_check_models(const cobre_input *input)
 
     check_geometry(input);
     check_planes(input);
+    for (size_t i = 0; i < input->model_count; i++)
+        check_words(input, &input->models[i]);
     for (size_t i = 0; i < items->count; i++) {
         check_model(input, &hydros[i]);
         check_evaporation(input, &hydros[i]);

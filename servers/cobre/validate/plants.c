@@ -230,6 +230,27 @@ static void check_cascade(const cobre_input *input)
     }
 }
 
+/* No more can be lost than is sent. */
+static void check_losses(const cobre_input *input)
+{
+    const cobre_registry_items *items = &input->registries[COBRE_LINES];
+    const cobre_raw_line *lines = items->items;
+
+    for (size_t i = 0; i < items->count; i++) {
+        if (!(lines[i].losses > 100))
+            continue;
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_OUT_OF_RANGE,
+                                                 LAYER, COBRE_LINES, &lines[i].head,
+                                                 "losses_percent");
+        finding.message = cobre_report_text(
+            input->report, "losses_percent is %.12g, but must be <= 100", lines[i].losses);
+        finding.suggestion = "Give the share of the flow that is lost, in percent.";
+        finding.members = COBRE_MEMBERS(COBRE_REAL("value", lines[i].losses), COBRE_REAL("min", 0),
+                                        COBRE_REAL("max", 100));
+        cobre_report_add(input->report, &finding);
+    }
+}
+
 /* ---- what is odd, but no error --------------------------------------------------------------- */
 
 static void warn_storages(const cobre_input *input)
@@ -276,6 +297,36 @@ static void warn_idle_thermals(const cobre_input *input)
     }
 }
 
+/* What is available of a source with statistics is a share of its capacity: bounds are lost on it.
+ */
+static void warn_bounds_of_random_sources(const cobre_input *input)
+{
+    const cobre_table *bounds = &input->tables[COBRE_FILE_SOURCE_BOUNDS];
+    const cobre_registry_items *sources = &input->registries[COBRE_SOURCES];
+    size_t count = 0;
+    const bool *drawn = cobre_noisy_entities(input, COBRE_FILE_SOURCE_STATS, COBRE_SOURCES, false,
+                                             &count);
+
+    for (size_t i = 0; drawn && i < bounds->rows; i++) {
+        int64_t id = cobre_table_int(bounds, COBRE_COL_ENTITY, bounds->order[i]);
+        size_t at = cobre_input_index(input, COBRE_SOURCES, id);
+        bool is_first = i == 0 ||
+                        cobre_table_int(bounds, COBRE_COL_ENTITY, bounds->order[i - 1]) != id;
+        if (!is_first || at >= sources->count || !drawn[at])
+            continue;
+        cobre_finding finding = cobre_finding_row(
+            COBRE_SEVERITY_WARNING, COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER, input,
+            COBRE_FILE_SOURCE_BOUNDS, COBRE_SB_AVAILABLE, bounds->order[i]);
+        finding.internal_kind = "ModelQuality";
+        cobre_report_setting(input, &finding,
+                             "Lower the mean of the source's statistics in those stages, or give "
+                             "it no statistics.",
+                             "available_generation_mw has no effect: what source %lld has "
+                             "available is drawn from its statistics and max_generation_mw",
+                             (long long)id);
+    }
+}
+
 /* ---- the layer ------------------------------------------------------------------------------- */
 
 static void check_registry(const cobre_input *input, const struct registry_rules *rule)
@@ -302,6 +353,8 @@ void cobre_check_plants(const cobre_input *input)
     for (size_t i = 0; i < hydros->count; i++)
         check_filling(input, (const cobre_raw_hydro *)hydros->items + i);
     check_cascade(input);
+    check_losses(input);
     warn_storages(input);
     warn_idle_thermals(input);
+    warn_bounds_of_random_sources(input);
 }

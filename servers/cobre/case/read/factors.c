@@ -106,7 +106,7 @@ static size_t factor_room(const mcp_json *array)
 }
 
 struct factor_key {
-    int64_t entity, stage;
+    int64_t entity, stage, block;
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -115,7 +115,15 @@ static int compare_keys(const void *a, const void *b)
 
     if (x->entity != y->entity)
         return x->entity < y->entity ? -1 : 1;
-    return x->stage < y->stage ? -1 : x->stage > y->stage;
+    if (x->stage != y->stage)
+        return x->stage < y->stage ? -1 : 1;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+static void sort_keys(struct factor_key *keys, size_t count)
+{
+    if (count > 1)
+        qsort(keys, count, sizeof *keys, compare_keys);
 }
 
 static void refuse_repeats(cobre_reader *reader, const struct factor_file *file,
@@ -129,9 +137,9 @@ static void refuse_repeats(cobre_reader *reader, const struct factor_file *file,
     for (size_t i = 0; i < count; i++) {
         mcp_json_int(mcp_json_get(mcp_json_item(array, i), file->entity_key), &keys[i].entity);
         mcp_json_int(mcp_json_get(mcp_json_item(array, i), "stage_id"), &keys[i].stage);
+        keys[i].block = 0;
     }
-    if (count > 1)
-        qsort(keys, count, sizeof *keys, compare_keys);
+    sort_keys(keys, count);
     for (size_t i = 1; i < count && !reader->failed; i++) {
         if (compare_keys(&keys[i - 1], &keys[i]) != 0)
             continue;
@@ -139,6 +147,43 @@ static void refuse_repeats(cobre_reader *reader, const struct factor_file *file,
         cobre_reader_duplicate(reader, file->entity_key, keys[i].entity,
                                cobre_report_text(reader->report, "%s for stage %lld", file->key,
                                                  (long long)keys[i].stage));
+    }
+}
+
+static void warn_repeat(cobre_reader *reader, const struct factor_file *file,
+                        const struct factor_key *key)
+{
+    reader->noun = file->noun;
+    cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_DUPLICATE_ID, "block_id");
+    finding.severity = COBRE_SEVERITY_WARNING;
+    finding.has_entity_id = true;
+    finding.entity_id = key->entity;
+    finding.message = cobre_report_text(
+        reader->report,
+        "block %lld of stage %lld has more than one factor; the last one of the file is used",
+        (long long)key->block, (long long)key->stage);
+    finding.suggestion = "Keep one factor per block.";
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("registry", reader->file));
+    cobre_report_add(reader->report, &finding);
+}
+
+static void warn_repeats(cobre_reader *reader, const struct factor_file *file,
+                         const cobre_raw_factors *factors)
+{
+    struct factor_key *keys = cobre_reader_array(reader, factors->count, sizeof *keys);
+
+    if (!keys)
+        return;
+    for (size_t i = 0; i < factors->count; i++) {
+        const cobre_raw_factor *factor = &factors->items[i];
+        keys[i] = (struct factor_key){ factor->entity, factor->stage, factor->block };
+    }
+    sort_keys(keys, factors->count);
+    for (size_t i = 1; i < factors->count; i++) {
+        bool is_repeat = compare_keys(&keys[i - 1], &keys[i]) == 0;
+        /* Once for each block. */
+        if (is_repeat && (i == 1 || compare_keys(&keys[i - 2], &keys[i]) != 0))
+            warn_repeat(reader, file, &keys[i]);
     }
 }
 
@@ -154,6 +199,8 @@ static size_t read_factors(cobre_reader *reader, const mcp_json *root,
         read_factor_entry(reader, file, mcp_json_item(array, i), i, out);
     if (!reader->failed && file->is_unique)
         refuse_repeats(reader, file, array);
+    if (!reader->failed)
+        warn_repeats(reader, file, out);
     return mcp_json_count(array);
 }
 

@@ -75,7 +75,7 @@ static const cobre_field hydro_fields[] = {
     HYDRO("outflow.min_outflow_m3s", REAL, REQ | NOT_NEG, min_outflow),
     HYDRO("outflow.max_outflow_m3s", REAL, COBRE_OPTIONAL, max_outflow),
     COBRE_C(cobre_raw_hydro, "generation.model", REQ, model, models, -1),
-    HYDRO("generation.productivity_mw_per_m3s", REAL, COBRE_OPTIONAL, productivity),
+    HYDRO("generation.productivity_mw_per_m3s", REAL, COBRE_OPTIONAL | NOT_NEG, productivity),
     HYDRO("generation.min_turbined_m3s", REAL, REQ | NOT_NEG, min_turbined),
     HYDRO("generation.max_turbined_m3s", REAL, REQ | NOT_NEG, max_turbined),
     HYDRO("generation.min_generation_mw", REAL, REQ, min_generation),

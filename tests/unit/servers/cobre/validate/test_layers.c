@@ -11,6 +11,7 @@
 #define CAPACITY COBRE_KIND_CAPACITY_VIOLATION
 #define PENALTY COBRE_KIND_PENALTY_CONSISTENCY
 #define RANGE COBRE_KIND_OUT_OF_RANGE
+#define DUPLICATE COBRE_KIND_DUPLICATE_ID
 
 #define LOAD_FACTORS "scenarios/load_factors.json"
 
@@ -104,6 +105,10 @@ static void coverage_of_sources(void **state)
         { "scenarios/non_controllable_stats.parquet", NULL,
           "ncs_id i32: 4; stage_id i32: 2; mean f64: 0.5; std f64: 0.1", COVERAGE, 4, 4, "stage_id",
           NULL, 0 },
+        /* What is available of a random source is drawn; of source 3 it is given. */
+        { "constraints/ncs_bounds.parquet", NULL,
+          "ncs_id i32: 3 4 4; stage_id i32: 0 1 2; available_generation_mw f64: 2 2 2", SETTINGS, 5,
+          4, "available_generation_mw", NULL, 0 },
     };
     static const broken refused[] = {
         { "scenarios/non_controllable_factors.json", "'block_id':1", "'block_id':2", PHYSICAL, 5, 3,
@@ -162,6 +167,10 @@ static void plants(void **state)
           "min_generation_mw", NULL, 0 },
         { THERMALS, "'bus_id':1", "'bus_id':1,'entry_stage_id':2,'exit_stage_id':2", STAGE, 5, 6,
           "entry_stage_id", NULL, 0 },
+        { HYDROS, "'productivity_mw_per_m3s':", "'productivity_mw_per_m3s':-", RANGE, 2, 2,
+          "generation.productivity_mw_per_m3s", NULL, 0 },
+        { LINES, "'capacity'", "'losses_percent':100.1,'capacity'", RANGE, 5, 0, "losses_percent",
+          NULL, 0 },
         { LINES, "'capacity'", "'entry_stage_id':2,'exit_stage_id':1,'capacity'", STAGE, 5, 0,
           "entry_stage_id", NULL, 0 },
         { HYDROS, "'penalties'", "'entry_stage_id':2,'filling':{'start_stage_id':9},'penalties'",
@@ -236,6 +245,27 @@ static void stages(void **state)
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
 }
 
+/* Of several factors of a block the last one counts, as of other overrides. */
+static void repeated_factors(void **state)
+{
+    static const broken rows[] = {
+        { LOAD_FACTORS, NULL,
+          "{'load_factors':[{'bus_id':0,'stage_id':0,'block_factors':["
+          "{'block_id':1,'factor':1},{'block_id':0,'factor':1},{'block_id':1,'factor':2}]}]}",
+          DUPLICATE, 2, 0, "block_id", NULL, 0 },
+        { "constraints/exchange_factors.json", NULL,
+          "{'exchange_factors':[{'line_id':0,'stage_id':1,'block_factors':["
+          "{'block_id':0,'direct_factor':1,'reverse_factor':1}]},"
+          "{'line_id':0,'stage_id':0,'block_factors':["
+          "{'block_id':0,'direct_factor':1,'reverse_factor':1}]},"
+          "{'line_id':0,'stage_id':1,'block_factors':["
+          "{'block_id':0,'direct_factor':2,'reverse_factor':1}]}]}",
+          DUPLICATE, 2, 0, "block_id", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
+}
+
 /* The stages of a finite graph follow one another, whatever its transitions say: a directory of the
  * original with such a graph loads. */
 static void stage_warnings(void **state)
@@ -291,11 +321,11 @@ static void penalty_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(references),    cmocka_unit_test(reference_warnings),
-        cmocka_unit_test(coverage),      cmocka_unit_test(coverage_of_sources),
-        cmocka_unit_test(plants),        cmocka_unit_test(plant_warnings),
-        cmocka_unit_test(stages),        cmocka_unit_test(stage_warnings),
-        cmocka_unit_test(penalty_order),
+        cmocka_unit_test(references),       cmocka_unit_test(reference_warnings),
+        cmocka_unit_test(coverage),         cmocka_unit_test(coverage_of_sources),
+        cmocka_unit_test(plants),           cmocka_unit_test(plant_warnings),
+        cmocka_unit_test(stages),           cmocka_unit_test(stage_warnings),
+        cmocka_unit_test(repeated_factors), cmocka_unit_test(penalty_order),
     };
 
     return cmocka_run_group_tests(tests, engine_setup, engine_teardown);

@@ -7,6 +7,7 @@
 #include "broken.h"
 
 #define PHYSICAL COBRE_KIND_PHYSICAL_CONSTRAINT
+#define ENUM COBRE_KIND_INVALID_ENUM
 #define COVERAGE COBRE_KIND_COVERAGE_MISMATCH
 #define REFERENCE COBRE_KIND_MISSING_REFERENCE
 
@@ -126,6 +127,24 @@ static void production_models(void **state)
     BROKEN_RUN_ON(*state, good, rows, COBRE_SEVERITY_ERROR);
 }
 
+/* Any word but fpha means constant productivity; one that is nobody's is a mistake. */
+static void words_for_models(void **state)
+{
+    static const broken rows[] = {
+        { MODELS, "'end_stage_id':null,'model':'fpha','fpha_config':{'source':'computed'}",
+          "'end_stage_id':null,'model':'FPHA','productivity_override':1", ENUM, 5, 2, "model", NULL,
+          0 },
+        { MODELS, NULL,
+          "{'production_models':[{'hydro_id':2,'selection_mode':'seasonal','default_model':'fpah',"
+          "'seasons':[{'season_id':0,'model':'fpha','fpha_config':{'source':'precomputed'}},"
+          "{'season_id':1,'model':'fpha','fpha_config':{'source':'precomputed'}},"
+          "{'season_id':2,'model':'linearized_head','productivity_override':1}]}]}",
+          ENUM, 5, 2, "default_model", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, good, rows, COBRE_SEVERITY_WARNING);
+}
+
 static void evaporation(void **state)
 {
     static const broken rows[] = {
@@ -143,9 +162,8 @@ static void evaporation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometry_and_planes),
-        cmocka_unit_test(planes_at_their_limits),
-        cmocka_unit_test(production_models),
+        cmocka_unit_test(geometry_and_planes), cmocka_unit_test(planes_at_their_limits),
+        cmocka_unit_test(production_models),   cmocka_unit_test(words_for_models),
         cmocka_unit_test(evaporation),
     };
 
