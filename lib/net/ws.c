@@ -225,8 +225,11 @@ static mcp_status refuse(mcp__http_exchange *exchange, int status, const char *w
     static const mcp__http_field_out fields[] = {
         { "Content-Type", "text/plain" },
         { "Sec-WebSocket-Version", "13" },
+        { "Upgrade", "websocket" }, /* RFC 9110 section 15.5.22: a 426 must have it */
     };
-    mcp__http_head_out head = { .status = status, .fields = fields, .count = 2 };
+    mcp__http_head_out head = { .status = status,
+                                .fields = fields,
+                                .count = status == 426 ? 3 : 2 };
 
     (void)mcp__http_reply(exchange, &head, words, strlen(words), NULL);
     return mcp_error_set(err, MCP_E_PARAMS, "%s", words);
