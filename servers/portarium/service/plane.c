@@ -73,17 +73,6 @@ static mcp_status check_token(const task *self, portarium_tx *tx, mcp_error *err
                                          : portarium_token_require(tx, hash, err);
 }
 
-/* After a read that has found nothing wrong. The owner of a token has its workspace; an actor of
- * all workspaces may name one that there is not, which has no lists, not empty ones. */
-static mcp_status check_workspace(const task *self, portarium_tx *tx, mcp_error *err)
-{
-    portarium_record workspace;
-    bool is_known = self->request->actor->workspace || self->operation->flags & PORTARIUM_GLOBAL;
-    return tx->writes || is_known ? MCP_OK
-                                  : portarium_record_get(&workspace, tx, &portarium_workspaces,
-                                                         self->request->workspace, err);
-}
-
 static mcp_status replay(task *self, portarium_tx *tx, bool *found, mcp_error *err)
 {
     portarium_stored_answer answer;
@@ -122,8 +111,6 @@ static mcp_status work(portarium_tx *tx, void *data, mcp_error *err)
     if (st != MCP_OK || found)
         return st;
     st = self->operation->run(tx, self->request, self->reply, err);
-    if (st == MCP_OK)
-        st = check_workspace(self, tx, err);
     return st == MCP_OK && has_key && self->reply->status < 400 ? store_answer(self, tx, err) : st;
 }
 

@@ -57,6 +57,7 @@ static mcp_status verify(portarium_tx *tx, const portarium_request *request, por
     portarium_draft draft;
     portarium_chain *chain = NULL;
     portarium_flaw flaw = { .reason = NULL };
+    portarium_record workspace;
     int64_t from = 1, to = INT64_MAX, last = 0;
     if (!number_of(&from, reply, request, "from") || !number_of(&to, reply, request, "to"))
         return portarium_fields_status(&reply->fields, err);
@@ -64,7 +65,10 @@ static mcp_status verify(portarium_tx *tx, const portarium_request *request, por
         portarium_fields_add(&reply->fields, "to", "must not be before from");
         return portarium_fields_status(&reply->fields, err);
     }
-    mcp_status st = portarium_chain_new(&chain, NULL, err);
+    /* Whoever may read all workspaces may name one that there is not: nothing of it is unbroken. */
+    mcp_status st = portarium_record_get(&workspace, tx, &portarium_workspaces, tx->workspace, err);
+    if (st == MCP_OK)
+        st = portarium_chain_new(&chain, NULL, err);
     if (st == MCP_OK)
         st = walk(chain, &flaw, tx, from, to, &last, err);
     portarium_chain_free(chain);
