@@ -65,7 +65,7 @@ static mcp_status verify(portarium_tx *tx, const portarium_request *request, por
         portarium_fields_add(&reply->fields, "to", "must not be before from");
         return portarium_fields_status(&reply->fields, err);
     }
-    /* Whoever may read all workspaces may name one that there is not: nothing of it is unbroken. */
+    /* Who may read all workspaces may name one that there is not: nothing of it is unbroken. */
     mcp_status st = portarium_record_get(&workspace, tx, &portarium_workspaces, tx->workspace, err);
     if (st == MCP_OK)
         st = portarium_chain_new(&chain, NULL, err);
