@@ -106,9 +106,14 @@ static void write_page(mcp_json_writer *out, bool has_search)
         write_parameter(out, "q", "query", "string");
 }
 
+/* Of a chain of evidence. */
+static bool is_number(const char *member)
+{
+    return strcmp(member, "from") == 0 || strcmp(member, "to") == 0 || strcmp(member, "since") == 0;
+}
+
 static void write_query(mcp_json_writer *out, const portarium_operation *operation)
 {
-    static const char *const numbers[] = { "from", "to", "since", NULL };
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         const struct query *at = &queries[i];
         if (strcmp(at->operation, operation->name) != 0)
@@ -117,28 +122,10 @@ static void write_query(mcp_json_writer *out, const portarium_operation *operati
             write_page(out, at->where != NULL);
         if (at->where)
             write_filters(out, at->where);
-        for (size_t k = 0; at->others[k]; k++) {
-            bool is_number = false;
-            for (size_t n = 0; numbers[n]; n++)
-                is_number = is_number || strcmp(at->others[k], numbers[n]) == 0;
-            write_parameter(out, at->others[k], "query", is_number ? "integer" : "string");
-        }
+        for (size_t k = 0; at->others[k]; k++)
+            write_parameter(out, at->others[k], "query",
+                            is_number(at->others[k]) ? "integer" : "string");
     }
-}
-
-/* If-Match holds for what has a document with an entity tag. */
-static bool has_if_match(const portarium_operation *operation)
-{
-    static const char *const others[] = { "putCredential", "deleteCredential",
-                                          "setWorkforceAvailability" };
-    const char *name = operation->name;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strcmp(name, others[i]) == 0)
-            return false;
-    }
-    return strcmp(operation->method, "PATCH") == 0 || strcmp(operation->method, "PUT") == 0 ||
-           strcmp(operation->method, "DELETE") == 0 || strcmp(name, "cancelRun") == 0 ||
-           strcmp(name, "interveneInRun") == 0;
 }
 
 static void write_parameters(mcp_json_writer *out, const portarium_operation *operation,
@@ -155,7 +142,7 @@ static void write_parameters(mcp_json_writer *out, const portarium_operation *op
         write_range(out, "wait", 0, PORTARIUM_WAIT_MAX_S);
     if (operation->flags & PORTARIUM_ETAG)
         write_parameter(out, "If-None-Match", "header", "string");
-    if (has_if_match(operation))
+    if (operation->flags & PORTARIUM_IF_MATCH)
         write_parameter(out, "If-Match", "header", "string");
     if (strcmp(operation->method, "POST") == 0)
         write_parameter(out, "Idempotency-Key", "header", "string");

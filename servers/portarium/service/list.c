@@ -118,3 +118,15 @@ mcp_status portarium_reply_view(portarium_reply *reply, portarium_tx *tx,
     mcp_buf_clear(&buf);
     return st;
 }
+
+mcp_status portarium_check_if_match_view(portarium_reply *reply, portarium_tx *tx,
+                                         const portarium_request *request,
+                                         const portarium_record *record,
+                                         portarium_view_writer *write, mcp_error *err)
+{
+    portarium_reply now = { .status = 0 };
+    mcp_status st = request->if_match ? portarium_reply_view(&now, tx, record, write, err) : MCP_OK;
+    return st == MCP_OK
+               ? portarium_check_if_match_text(reply, tx, request, now.text, now.length, err)
+               : st;
+}

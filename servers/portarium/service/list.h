@@ -35,4 +35,11 @@ mcp_status portarium_reply_view(portarium_reply *reply, portarium_tx *tx,
                                 const portarium_record *record, portarium_view_writer *write,
                                 mcp_error *err);
 
+/** Hold If-Match against the view of a record, which GET answers with.
+ *  @return as portarium_check_if_match */
+mcp_status portarium_check_if_match_view(portarium_reply *reply, portarium_tx *tx,
+                                         const portarium_request *request,
+                                         const portarium_record *record,
+                                         portarium_view_writer *write, mcp_error *err);
+
 #endif

@@ -83,6 +83,7 @@ enum {
     PORTARIUM_MAY_LACK_BODY = 1 << 6, /* the body may be absent */
     PORTARIUM_EVIDENCE = 1 << 7,    /* shows evidence, which is evidence itself under audit_reads */
     PORTARIUM_JUDGES_BODY = 1 << 8, /* its function holds the body against the shape */
+    PORTARIUM_IF_MATCH = 1 << 9,    /* If-Match holds: its function looks at it */
     PORTARIUM_ETAG = 1 << 4         /* answers have an ETag, and If-None-Match holds */
 };
 
@@ -110,9 +111,14 @@ const portarium_operation *portarium_operation_at(size_t index);
 /** The operation of that name; NULL: there is none. */
 const portarium_operation *portarium_operation_find(const char *name);
 
-/** Hold If-Match against the document that GET answers with; NULL: there is none. Absent or "*"
- *  holds.
+/** Hold If-Match against the text that GET answers with; NULL: there is none. RFC 9110 section
+ *  13.1.1: "*" holds for any text, and an absent field always.
  *  @return MCP_OK; otherwise the reply is 412, to be returned */
+mcp_status portarium_check_if_match_text(portarium_reply *reply, portarium_tx *tx,
+                                         const portarium_request *request, const char *text,
+                                         size_t length, mcp_error *err);
+
+/** The same where GET answers with the document. */
 mcp_status portarium_check_if_match(portarium_reply *reply, portarium_tx *tx,
                                     const portarium_request *request, const mcp_json *document,
                                     mcp_error *err);

@@ -113,23 +113,34 @@ bool portarium_etag_matches(const char *list, const char *etag, bool strong)
            (etag && page_tags_find(list, etag, strong) == PAGE_TAGS_WITH);
 }
 
+mcp_status portarium_check_if_match_text(portarium_reply *reply, portarium_tx *tx,
+                                         const portarium_request *request, const char *text,
+                                         size_t length, mcp_error *err)
+{
+    if (!request->if_match)
+        return MCP_OK;
+    if (!text)
+        return portarium_refuse(reply, tx, err, 412, "If-Match does not hold: there is none yet.");
+    const char *etag = portarium_etag(tx->arena, text, length);
+    if (!etag)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an entity tag");
+    return portarium_etag_matches(request->if_match, etag, true)
+               ? MCP_OK
+               : portarium_refuse(reply, tx, err, 412,
+                                  "If-Match does not hold: the document is at %s now.", etag);
+}
+
 mcp_status portarium_check_if_match(portarium_reply *reply, portarium_tx *tx,
                                     const portarium_request *request, const mcp_json *document,
                                     mcp_error *err)
 {
     portarium_reply now = { .status = 0 };
-    if (!request->if_match)
-        return MCP_OK;
-    mcp_status st = document ? portarium_reply_json(&now, tx, 200, document, err) : MCP_OK;
-    if (st != MCP_OK)
-        return st;
-    const char *etag = document ? portarium_etag(tx->arena, now.text, now.length) : NULL;
-    if (portarium_etag_matches(request->if_match, etag, true))
-        return MCP_OK;
-    if (!document)
-        return portarium_refuse(reply, tx, err, 412, "If-Match does not hold: there is none yet.");
-    return portarium_refuse(reply, tx, err, 412,
-                            "If-Match does not hold: the document is at %s now.", etag);
+    mcp_status st = request->if_match && document
+                        ? portarium_reply_json(&now, tx, 200, document, err)
+                        : MCP_OK;
+    return st == MCP_OK
+               ? portarium_check_if_match_text(reply, tx, request, now.text, now.length, err)
+               : st;
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */

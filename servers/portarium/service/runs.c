@@ -36,20 +36,6 @@ static mcp_status reply_run(portarium_reply *reply, portarium_tx *tx, int status
     return st;
 }
 
-static mcp_status check_if_match(portarium_tx *tx, const portarium_request *request,
-                                 portarium_reply *reply, const portarium_record *run,
-                                 mcp_error *err)
-{
-    portarium_reply now = { .status = 0 };
-    const mcp_json *view = NULL;
-    if (!request->if_match)
-        return MCP_OK;
-    mcp_status st = reply_run(&now, tx, 200, run, err);
-    if (st == MCP_OK)
-        st = portarium_tx_json(tx, &view, now.text, now.length, err);
-    return st == MCP_OK ? portarium_check_if_match(reply, tx, request, view, err) : st;
-}
-
 static mcp_status list_runs(portarium_tx *tx, const portarium_request *request,
                             portarium_reply *reply, mcp_error *err)
 {
@@ -207,7 +193,7 @@ static mcp_status cancel_run(portarium_tx *tx, const portarium_request *request,
     if (tx->actor->agent_id && !is_initiator)
         return portarium_refuse(reply, tx, err, 403,
                                 "An agent may cancel no run that somebody else has started.");
-    st = check_if_match(tx, request, reply, &run.record, err);
+    st = portarium_check_if_match_view(reply, tx, request, &run.record, write_run, err);
     if (st != MCP_OK)
         return st;
     mcp_json_bool(mcp_json_get(request->body, "compensate"), &compensates);
@@ -252,7 +238,7 @@ static mcp_status intervene(portarium_tx *tx, const portarium_request *request,
                                           .body = request->body };
     mcp_status st = portarium_run_load(&run, tx, portarium_argument(request, "runId"), err);
     if (st == MCP_OK)
-        st = check_if_match(tx, request, reply, &run.record, err);
+        st = portarium_check_if_match_view(reply, tx, request, &run.record, write_run, err);
     if (st == MCP_OK)
         st = portarium_run_intervene(&verdict, &run, tx, &what, err);
     if (st != MCP_OK)
@@ -351,10 +337,10 @@ const portarium_operation portarium_run_operations[] = {
       PORTARIUM_NO_BODY, "Run", "one run; view=full: with its actions and undecided approvals",
       get_run },
     { "cancelRun", "POST", "/runs/{runId}/cancel", PORTARIUM_MAY_INTERVENE,
-      PORTARIUM_COMMAND | PORTARIUM_MAY_LACK_BODY | PORTARIUM_AGENTS,
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH | PORTARIUM_MAY_LACK_BODY | PORTARIUM_AGENTS,
       PORTARIUM_SHAPE_RunCancel, "Run", "cancel a run", cancel_run },
     { "interveneInRun", "POST", "/runs/{runId}/interventions", PORTARIUM_MAY_INTERVENE,
-      PORTARIUM_COMMAND,
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH,
       PORTARIUM_SHAPE_Intervention, "Run", "pause, resume, hand off, ... a run", intervene },
     { "completeAction", "POST", "/runs/{runId}/actions/{actionId}/complete",
       PORTARIUM_MAY_COMPLETE_TASK, PORTARIUM_COMMAND,

@@ -156,7 +156,7 @@ const portarium_operation portarium_workflow_operations[] = {
       PORTARIUM_ETAG | PORTARIUM_AGENTS,
       PORTARIUM_NO_BODY, "Workflow", "one workflow", get_workflow },
     { "updateWorkflow", "PATCH", "/workflows/{workflowId}", PORTARIUM_MAY_WRITE_WORKFLOW,
-      PORTARIUM_COMMAND | PORTARIUM_PATCH,
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH | PORTARIUM_PATCH,
       PORTARIUM_NO_BODY, "Workflow", "store the next version of a workflow", patch_workflow },
     { "archiveWorkflow", "POST", "/workflows/{workflowId}/archive", PORTARIUM_MAY_WRITE_WORKFLOW,
       PORTARIUM_COMMAND, PORTARIUM_NO_BODY, "Workflow", "no run of it may start any more",

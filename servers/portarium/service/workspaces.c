@@ -188,9 +188,9 @@ const portarium_operation portarium_workspace_operations[] = {
       PORTARIUM_SHAPE_UserCreate, "User", "add a user", create_user },
     { "getUser", "GET", "/users/{userId}", PORTARIUM_MAY_READ, PORTARIUM_ETAG,
       PORTARIUM_NO_BODY, "User", "one user", get_user },
-    { "updateUser", "PATCH", "/users/{userId}", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
+    { "updateUser", "PATCH", "/users/{userId}", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND | PORTARIUM_IF_MATCH,
       PORTARIUM_SHAPE_UserPatch, "User", "change a user", patch_user },
-    { "deleteUser", "DELETE", "/users/{userId}", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
+    { "deleteUser", "DELETE", "/users/{userId}", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND | PORTARIUM_IF_MATCH,
       PORTARIUM_NO_BODY, NULL, "delete a user", delete_user },
     { 0 },
 };

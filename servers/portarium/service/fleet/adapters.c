@@ -113,7 +113,7 @@ const portarium_operation portarium_adapter_operations[] = {
     { "getAdapter", "GET", "/adapter-registrations/{adapterId}", PORTARIUM_MAY_READ,
       PORTARIUM_ETAG, PORTARIUM_NO_BODY, "AdapterRegistration", "one registration", get_adapter },
     { "updateAdapter", "PATCH", "/adapter-registrations/{adapterId}", PORTARIUM_MAY_ADMINISTER,
-      PORTARIUM_COMMAND | PORTARIUM_PATCH, PORTARIUM_NO_BODY, "AdapterRegistration",
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH | PORTARIUM_PATCH, PORTARIUM_NO_BODY, "AdapterRegistration",
       "store the next revision of a registration", patch_adapter },
     { 0 },
 };

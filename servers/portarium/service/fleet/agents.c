@@ -297,15 +297,9 @@ static mcp_status patch_agent(portarium_tx *tx, const portarium_request *request
 {
     registration self = { .agent = NULL };
     portarium_record agent;
-    portarium_reply now = { .status = 0 };
-    const mcp_json *view = NULL;
     mcp_status st = get(&agent, tx, request, err);
     if (st == MCP_OK)
-        st = portarium_reply_view(&now, tx, &agent, write_view, err);
-    if (st == MCP_OK)
-        st = portarium_tx_json(tx, &view, now.text, now.length, err);
-    if (st == MCP_OK)
-        st = portarium_check_if_match(reply, tx, request, view, err);
+        st = portarium_check_if_match_view(reply, tx, request, &agent, write_view, err);
     if (st == MCP_OK)
         st = patched(&self, &agent, tx, request->body, reply, err);
     if (st == MCP_OK && mcp_json_equal(self.json, agent.json))
@@ -389,7 +383,7 @@ const portarium_operation portarium_agent_operations[] = {
       PORTARIUM_AGENTS | PORTARIUM_ETAG,
       PORTARIUM_NO_BODY, "Agent", "one agent", get_agent },
     { "updateAgent", "PATCH", "/agents/{agentId}", PORTARIUM_MAY_REGISTER_AGENT,
-      PORTARIUM_COMMAND | PORTARIUM_PATCH, PORTARIUM_NO_BODY, "Agent", "change an agent",
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH | PORTARIUM_PATCH, PORTARIUM_NO_BODY, "Agent", "change an agent",
       patch_agent },
     { "testAgent", "POST", "/agents/{agentId}/test", PORTARIUM_MAY_REGISTER_AGENT, 0,
       PORTARIUM_NO_BODY, "Agent", "whether work would go to it", test_agent },

@@ -106,21 +106,6 @@ static mcp_status get_machine(portarium_tx *tx, const portarium_request *request
     return st == MCP_OK ? portarium_reply_view(reply, tx, &machine, write_view, err) : st;
 }
 
-/* GET answers with a view, so its tag is that of the view. */
-static mcp_status check_if_match(portarium_tx *tx, const portarium_request *request,
-                                 portarium_reply *reply, const portarium_record *machine,
-                                 mcp_error *err)
-{
-    portarium_reply now = { .status = 0 };
-    const mcp_json *view = NULL;
-    if (!request->if_match)
-        return MCP_OK;
-    mcp_status st = portarium_reply_view(&now, tx, machine, write_view, err);
-    if (st == MCP_OK)
-        st = portarium_tx_json(tx, &view, now.text, now.length, err);
-    return st == MCP_OK ? portarium_check_if_match(reply, tx, request, view, err) : st;
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* The document that is stored, without the authentication, which is hidden. */
@@ -204,7 +189,7 @@ static mcp_status delete_machine(portarium_tx *tx, const portarium_request *requ
     if (st == MCP_OK && tx->actor->machine_id && strcmp(tx->actor->machine_id, machine.id) != 0)
         return portarium_refuse(reply, tx, err, 403, "The token is of another machine.");
     if (st == MCP_OK)
-        st = check_if_match(tx, request, reply, &machine, err);
+        st = portarium_check_if_match_view(reply, tx, request, &machine, write_view, err);
     if (st == MCP_OK && !portarium_is_active(&machine))
         return portarium_reply_none(reply);
     if (st == MCP_OK)
@@ -263,7 +248,7 @@ const portarium_operation portarium_machine_operations[] = {
     { "getMachine", "GET", "/machines/{machineId}", PORTARIUM_MAY_READ_AGENTS, PORTARIUM_ETAG,
       PORTARIUM_NO_BODY, "Machine", "one machine", get_machine },
     { "deleteMachine", "DELETE", "/machines/{machineId}", PORTARIUM_MAY_REGISTER_AGENT,
-      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "no work goes to it any more", delete_machine },
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH, PORTARIUM_NO_BODY, NULL, "no work goes to it any more", delete_machine },
     { "testMachine", "POST", "/machines/{machineId}/test", PORTARIUM_MAY_REGISTER_AGENT, 0,
       PORTARIUM_NO_BODY, "Machine", "whether work would go to it", test_machine },
     { "machineHeartbeat", "POST", "/machines/{machineId}/heartbeat", PORTARIUM_MAY_HEARTBEAT, 0,

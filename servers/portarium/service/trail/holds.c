@@ -103,7 +103,7 @@ const portarium_operation portarium_hold_operations[] = {
     { "getLegalHold", "GET", "/legal-holds/{legalHoldId}", PORTARIUM_MAY_READ, PORTARIUM_ETAG,
       PORTARIUM_NO_BODY, "LegalHold", "one legal hold", get_hold },
     { "releaseLegalHold", "DELETE", "/legal-holds/{legalHoldId}", PORTARIUM_MAY_ADMINISTER,
-      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "end a legal hold", release_hold },
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH, PORTARIUM_NO_BODY, NULL, "end a legal hold", release_hold },
     { 0 },
 };
 /* clang-format on */

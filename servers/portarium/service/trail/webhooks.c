@@ -146,7 +146,7 @@ const portarium_operation portarium_webhook_operations[] = {
     { "createWebhook", "POST", "/webhooks", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
       PORTARIUM_SHAPE_Webhook, "Webhook", "have events delivered to an address", create_webhook },
     { "deleteWebhook", "DELETE", "/webhooks/{webhookId}", PORTARIUM_MAY_ADMINISTER,
-      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "end the delivery", delete_webhook },
+      PORTARIUM_COMMAND | PORTARIUM_IF_MATCH, PORTARIUM_NO_BODY, NULL, "end the delivery", delete_webhook },
     { 0 },
 };
 /* clang-format on */
