@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "columns/quote.h"
 #include "mcp/buf.h"
 #include "mcp/clock.h"
 
@@ -114,17 +115,6 @@ static mcp_status run_buf(struct engine *engine, const mcp_buf *sql, columns_sea
     return run(engine, sql->data, end, err);
 }
 
-static void put_quoted(mcp_buf *out, const char *text, char quote)
-{
-    mcp_buf_putc(out, quote);
-    for (; *text; text++) {
-        if (*text == quote)
-            mcp_buf_putc(out, quote);
-        mcp_buf_putc(out, *text);
-    }
-    mcp_buf_putc(out, quote);
-}
-
 static mcp_status limit(struct engine *engine, uint64_t memory_bytes, int threads, mcp_buf *sql,
                         columns_sealed_end *end, mcp_error *err)
 {
@@ -140,11 +130,11 @@ static mcp_status make_view(struct engine *engine, const columns_sealed_view *vi
 {
     mcp_buf_reset(sql);
     mcp_buf_puts(sql, "CREATE SCHEMA IF NOT EXISTS ");
-    put_quoted(sql, view->schema, '"');
+    columns_quote(sql, view->schema, '"');
     mcp_buf_puts(sql, "; CREATE VIEW ");
-    put_quoted(sql, view->schema, '"');
+    columns_quote(sql, view->schema, '"');
     mcp_buf_putc(sql, '.');
-    put_quoted(sql, view->name, '"');
+    columns_quote(sql, view->name, '"');
     mcp_buf_puts(sql, " AS ");
     mcp_buf_puts(sql, view->sql);
     mcp_status st = run_buf(engine, sql, end, err);
@@ -200,12 +190,12 @@ static mcp_status set_path(struct engine *engine, const char *path, mcp_buf *sql
         if (comma)
             *comma = '\0';
         mcp_buf_puts(sql, "CREATE SCHEMA IF NOT EXISTS ");
-        put_quoted(sql, name, '"');
+        columns_quote(sql, name, '"');
         mcp_buf_puts(sql, "; ");
         name = comma ? comma + 1 : NULL;
     }
     mcp_buf_puts(sql, "SET search_path = ");
-    put_quoted(sql, path, '\'');
+    columns_quote(sql, path, '\'');
     return run_buf(engine, sql, end, err);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns/quote.h"
 #include "columns/sealed/cell.h"
 #include "columns/sealed/moments.h"
 #include "columns/sealed/sealed.h"
@@ -588,18 +589,6 @@ static void put_child(mcp_buf *out, const struct engine_api *api, duckdb_logical
     api->destroy_logical_type(&child);
 }
 
-/* Put a text in quotes, with those in it doubled. */
-static void put_quoted(mcp_buf *out, const char *text, char quote)
-{
-    mcp_buf_putc(out, quote);
-    for (; *text; text++) {
-        if (*text == quote)
-            mcp_buf_putc(out, quote);
-        mcp_buf_putc(out, *text);
-    }
-    mcp_buf_putc(out, quote);
-}
-
 /* A name of a member: with quotes unless it is a word of small letters. */
 static void put_member(mcp_buf *out, const char *name)
 {
@@ -611,7 +600,7 @@ static void put_member(mcp_buf *out, const char *name)
         mcp_buf_puts(out, name);
         return;
     }
-    put_quoted(out, name, '"');
+    columns_quote(out, name, '"');
 }
 
 typedef idx_t child_count(duckdb_logical_type type);
@@ -640,7 +629,7 @@ static void put_enum_type(mcp_buf *out, const struct engine_api *api, duckdb_log
     for (uint32_t i = 0; i < api->enum_dictionary_size(type); i++) {
         char *word = api->enum_dictionary_value(type, i);
         mcp_buf_puts(out, i > 0 ? ", " : "");
-        put_quoted(out, word ? word : "", '\'');
+        columns_quote(out, word ? word : "", '\'');
         api->free(word);
     }
     mcp_buf_putc(out, ')');

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "columns/quote.h"
 #include "columns/sealed/sealed.h"
 
 /* Files that one function call reads, or one table. */
@@ -233,17 +234,6 @@ mcp_status casparian_source_add(casparian_source_text *self, casparian_sources *
 
 /* ---- SQL ------------------------------------------------------------------------------------- */
 
-static void put_quoted(mcp_buf *out, const char *text, char quote)
-{
-    mcp_buf_putc(out, quote);
-    for (; *text; text++) {
-        if (*text == quote)
-            mcp_buf_putc(out, quote);
-        mcp_buf_putc(out, *text);
-    }
-    mcp_buf_putc(out, quote);
-}
-
 static void put_list(mcp_buf *out, const part *self)
 {
     mcp_buf_putc(out, '[');
@@ -273,16 +263,16 @@ static void put_csv_type(mcp_buf *out, const casparian_type *type)
     if (type->kind == CASPARIAN_KIND_DECIMAL)
         mcp_buf_printf(out, "'DECIMAL(%d,%d)'", type->decimal.precision, type->decimal.scale);
     else
-        put_quoted(out, names[type->kind] ? names[type->kind] : "VARCHAR", '\'');
+        columns_quote(out, names[type->kind] ? names[type->kind] : "VARCHAR", '\'');
 }
 
 static void put_column(mcp_buf *out, const char *name, const char *type, bool is_first)
 {
     mcp_buf_puts(out, is_first ? "" : ", ");
-    put_quoted(out, name, '\'');
+    columns_quote(out, name, '\'');
     mcp_buf_puts(out, ": ");
     if (type)
-        put_quoted(out, type, '\'');
+        columns_quote(out, type, '\'');
 }
 
 static void put_csv_columns(mcp_buf *out, const casparian_catalog_file *file)
@@ -315,11 +305,11 @@ static void put_csv_select(mcp_buf *out, const casparian_definition *definition)
             continue;
         mcp_buf_puts(out, is_first ? " REPLACE (" : ", ");
         mcp_buf_puts(out, is_binary ? "from_base64(" : "CAST(CAST(regexp_replace(");
-        put_quoted(out, column->name, '"');
+        columns_quote(out, column->name, '"');
         mcp_buf_puts(out, is_binary ? ") AS "
                                     : ", '^(-?)PT(.*)S$', '\\1\\2') AS DECIMAL(30,6)) * 1000000 "
                                       "AS BIGINT) AS ");
-        put_quoted(out, column->name, '"');
+        columns_quote(out, column->name, '"');
         is_first = false;
     }
     mcp_buf_puts(out, is_first ? " FROM " : ") FROM ");
@@ -334,7 +324,7 @@ static void put_csv(mcp_buf *out, const part *self)
     mcp_buf_puts(out, "read_csv(");
     put_list(out, self);
     mcp_buf_puts(out, ", delim = ");
-    put_quoted(out, delimiter, '\'');
+    columns_quote(out, delimiter, '\'');
     mcp_buf_printf(out,
                    ", quote = '\"', escape = '\"', nullstr = '', allow_quoted_nulls = false, "
                    "new_line = '\\n', max_line_size = 8388608, buffer_size = 16777216, header = %s",
@@ -350,7 +340,7 @@ static void put_csv(mcp_buf *out, const part *self)
 static void put_table(mcp_buf *out, const part *self)
 {
     mcp_buf_printf(out, "SELECT * FROM sink_%d.main.", self->database);
-    put_quoted(out, self->first->table, '"');
+    columns_quote(out, self->first->table, '"');
     mcp_buf_puts(out, " WHERE _cf_job_id IN (");
     for (size_t i = 0; i < self->count; i++)
         mcp_buf_printf(out, "%s'%" PRId64 "'", i > 0 ? ", " : "", *self->jobs[i]);
@@ -362,7 +352,7 @@ static void put_condition(mcp_buf *out, const casparian_catalog_file *file, bool
     mcp_buf_printf(out, " %s _cf_source_hash NOT IN (", has_where ? "AND" : "WHERE");
     for (size_t i = 0; i < file->superseded_count; i++) {
         mcp_buf_puts(out, i > 0 ? ", " : "");
-        put_quoted(out, file->superseded_hashes[i], '\'');
+        columns_quote(out, file->superseded_hashes[i], '\'');
     }
     mcp_buf_putc(out, ')');
 }

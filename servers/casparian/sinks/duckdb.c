@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "columns/engine.h"
+#include "columns/quote.h"
 #include "guard/paths.h"
 #include "mcp/alloc.h"
 #include "mcp/buf.h"
@@ -37,17 +38,6 @@ mcp_status casparian_duckdb_check(mcp_error *err)
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
-
-static void put_quoted(mcp_buf *sql, char quote, const char *text)
-{
-    mcp_buf_putc(sql, quote);
-    for (; *text; text++) {
-        if (*text == quote)
-            mcp_buf_putc(sql, quote);
-        mcp_buf_putc(sql, *text);
-    }
-    mcp_buf_putc(sql, quote);
-}
 
 /* Run the statement in `sql`, and empty it. @param numbers receives the first values of the
  * result's only row, which are of BIGINT */
@@ -91,7 +81,7 @@ static mcp_status count_tables(struct engine *engine, mcp_buf *sql, int64_t *out
 {
     mcp_buf_puts(sql, "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main' AND "
                       "lower(table_name) = lower(");
-    put_quoted(sql, '\'', name);
+    columns_quote(sql, name, '\'');
     mcp_buf_putc(sql, ')');
     return run(engine, sql, out, err);
 }
@@ -216,7 +206,7 @@ static mcp_status load_stage(struct engine *engine, mcp_buf *sql, const duckdb_s
         mcp_buf_puts(sql, "INSERT INTO ");
     else
         mcp_buf_puts(sql, "CREATE OR REPLACE TABLE ");
-    put_quoted(sql, '"', stage->table);
+    columns_quote(sql, stage->table, '"');
     mcp_buf_puts(sql, tables > 0 && stage->mode == CASPARIAN_SINK_APPEND ? " BY NAME " : " AS ");
     mcp_buf_printf(sql, "SELECT * FROM read_parquet('/proc/self/fd/%d', hive_partitioning = false)",
                    fd);
@@ -248,7 +238,7 @@ static mcp_status load_all(struct engine *engine, mcp_buf *sql, const duckdb_loa
         st = load_stages(engine, sql, load, err);
     if (st == MCP_OK) {
         mcp_buf_puts(sql, "CREATE TABLE ");
-        put_quoted(sql, '"', load->marker);
+        columns_quote(sql, load->marker, '"');
         mcp_buf_puts(sql, " (committed BOOLEAN)");
         st = run(engine, sql, NULL, err);
     }
@@ -312,7 +302,7 @@ mcp_status casparian_duckdb_unmark(const duckdb_file *file, const char *marker, 
         return st;
     mcp_buf_init(&sql, SQL_MAX);
     mcp_buf_puts(&sql, "DROP TABLE IF EXISTS ");
-    put_quoted(&sql, '"', marker);
+    columns_quote(&sql, marker, '"');
     st = run(&engine, &sql, NULL, err);
     if (st == MCP_OK)
         st = run_text(&engine, &sql, "CHECKPOINT", err);
@@ -336,9 +326,9 @@ mcp_status casparian_duckdb_count(int64_t *out, const duckdb_file *file, const c
     st = count_tables(&engine, &sql, &tables, table, err);
     if (st == MCP_OK && tables > 0) {
         mcp_buf_puts(&sql, "SELECT count(*) FROM ");
-        put_quoted(&sql, '"', table);
+        columns_quote(&sql, table, '"');
         mcp_buf_puts(&sql, " WHERE _cf_job_id = ");
-        put_quoted(&sql, '\'', job);
+        columns_quote(&sql, job, '\'');
         st = run(&engine, &sql, out, err);
     }
     mcp_buf_clear(&sql);
@@ -382,7 +372,7 @@ static mcp_status put_file(mcp_buf *from, const char *name, int fd, mcp_error *e
     if (delimiter[0] == '\0')
         return mcp_error_set(err, MCP_E_UNSUPPORTED, "'%.100s' has no header", name);
     mcp_buf_printf(from, "read_csv('/proc/self/fd/%d', delim = ", fd);
-    put_quoted(from, '\'', delimiter);
+    columns_quote(from, delimiter, '\'');
     mcp_buf_puts(from, ", quote = '\"', escape = '\"', new_line = '\\n', header = true, "
                        "max_line_size = 8388608, buffer_size = 16777216, all_varchar = true)");
     return MCP_OK;
@@ -419,9 +409,9 @@ static mcp_status count_rows(duckdb_counts *out, struct engine *engine, const ch
     else
         mcp_buf_puts(&sql, "false");
     mcp_buf_puts(&sql, ") FROM (SELECT *, _cf_job_id = ");
-    put_quoted(&sql, '\'', what->job);
+    columns_quote(&sql, what->job, '\'');
     mcp_buf_puts(&sql, " AND _cf_source_hash = ");
-    put_quoted(&sql, '\'', what->source_hash);
+    columns_quote(&sql, what->source_hash, '\'');
     mcp_buf_printf(&sql, " AS is_its FROM %s)", from);
     if (st == MCP_OK)
         st = run_for(engine, &sql, numbers, 3, err);
@@ -441,7 +431,7 @@ static mcp_status count_in_table(duckdb_counts *out, const duckdb_rows *what, mc
     if (st != MCP_OK)
         return st;
     mcp_buf_init(&from, SQL_MAX);
-    put_quoted(&from, '"', what->table);
+    columns_quote(&from, what->table, '"');
     st = from.status == MCP_OK ? count_rows(out, &engine, from.data, what, err) : from.status;
     mcp_buf_clear(&from);
     engine_close(&engine);
