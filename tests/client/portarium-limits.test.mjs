@@ -27,6 +27,7 @@ async function post(where, body, token = admin, headers = {}) {
     return { status: answer.status, fields: (answer.json?.errors ?? []).map((error) => error.field), answer };
 }
 
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const start = (parameters) => post('/runs', { workflowId: 'wf-noop', parameters: { n: 1, ...parameters } });
 const action = (i) => ({ actionId: `a${i}`, order: i, portFamily: 'SoftwareDev', operation: 'control:noop' });
 const workflow = (id, more) => ({ schemaVersion: 1, workflowId: id, workspaceId: 'ws-1', name: id, version: 1, active: true, executionTier: 'Auto', actions: [action(1)], ...more });
@@ -127,9 +128,9 @@ test(async function a_page_has_200_items() {
 
 test(async function a_list_of_work_items_has_200() {
     const token = server.token('otto', 'operator'); /* whose rate is his own */
-    const ids = [], pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const ids = [];
     const done = async (method, where, body) => {
-        for (let answer; ; await pause()) { /* until the limit of rates lets it pass */
+        for (let answer; ; await pause(20)) { /* until the limit of rates lets it pass */
             answer = await server.ask(method, WS + where, { token, body });
             if (answer.status !== 429)
                 return answer.json;
@@ -139,6 +140,7 @@ test(async function a_list_of_work_items_has_200() {
         const { workItemId } = await done('POST', '/work-items', { title: `item ${i}` });
         await done('PATCH', `/work-items/${workItemId}`, { status: i % 2 ? 'Closed' : 'Resolved' });
         ids.unshift(workItemId);
+        await pause(2);
     }
     const client = await connect('http', server, token);
     const found = await call(client, 'portarium_work_items_list', { workspaceId: 'ws-1', status: 'completed' });
@@ -150,7 +152,7 @@ test(async function a_list_of_work_items_has_200() {
 
 test(async function a_page_has_2_mib() {
     const text = 'x'.repeat(60_000), ids = [];
-    for (let i = 0; i < 20; i++)
+    for (let i = 0; i < 20; i++, await pause(2)) /* times have milliseconds */
         ids.unshift((await start({ i, a: text, b: text, c: text, d: text })).answer.json.runId);
     const found = [];
     for (let cursor = '', left = 20; cursor !== undefined && left > 0; left--) {
