@@ -144,7 +144,7 @@ int main(void)
     printf("%-48s %12.0f rows/s\n", "ten columns of texts", text_rate);
     printf("%-48s %12.0f rows/s\n", "the same, one row of 100 has a fault",
            measure(&options, &faulty, NULL, arena));
-    printf("%-48s %12.0f rows/s\n", "ten columns as declared",
+    printf("%-48s %12.0f rows/s (at least 5,000,000)\n", "ten columns as declared",
            measure(&options, &typed, NULL, arena));
     options.has_no_profile = true;
     printf("%-48s %12.0f rows/s\n", "ten columns of texts, without a profile",

@@ -143,7 +143,7 @@ static bool cut_at_resync(reader *it)
 /* The length of chunks stands between the events, on lines of their own. @return events heard */
 static long read_some(reader *it)
 {
-    ssize_t got = recv(it->fd, it->bytes + it->have, sizeof it->bytes - it->have, MSG_DONTWAIT);
+    ssize_t got = recv(it->fd, it->bytes + it->have, sizeof it->bytes - 1 - it->have, MSG_DONTWAIT);
     long heard = 0;
     size_t used = 0;
     bool is_behind = false;
@@ -154,6 +154,7 @@ static long read_some(reader *it)
         bench_give_up("the stream of reader %d was ended: %.*s", it->number, (int)it->have,
                       it->bytes);
     it->have += (size_t)got;
+    it->bytes[it->have] = '\0'; /* numbers and times are read out of it */
     is_behind = cut_at_resync(it);
     for (;;) {
         const char *from = it->bytes + used;

@@ -135,10 +135,12 @@ cf_status cf_sink_status(const cf_sink *sink);
 
 /**
  * Close all outputs and end the sink, which is freed. Of a sink that had no memory the file fails
- * as memory_limit.
+ * as memory_limit. Of a program that ends without cf_finish the file fails: its last batches were
+ * never sent.
  *
  * @param exit_code 0 success, 1 permanent failure, 2 a failure that may pass
- * @return exit_code; 1 instead of 0 when the sink has failed. For `return` in main
+ * @return exit_code; 1 instead of 0 when the sink has failed or a row was dropped. For `return` in
+ *         main
  */
 int cf_finish(cf_sink *sink, int exit_code);
 
@@ -190,7 +192,8 @@ void cf_row_id(cf_output *output, int64_t id);
 /** Mark the row as bad, with the reason (`_cf_row_error`); "" leaves it good. */
 void cf_row_error(cf_output *output, const char *reason);
 
-/** End the row. On CF_E_USE and CF_E_LIMIT the row is dropped and the next one may be written. */
+/** End the row. On CF_E_USE and CF_E_LIMIT the row is dropped and the next one may be written; the
+ *  file fails at cf_finish, which names the mistake, since not all of its rows are there. */
 cf_status cf_row_commit(cf_output *output);
 
 /*

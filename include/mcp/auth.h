@@ -19,7 +19,10 @@ extern "C" {
 typedef struct mcp_principal {
     const char *name;   /* owner of the sessions and tasks that are opened with the token */
     const char *scopes; /* separated by spaces; "" for none */
-    int64_t expires_ms; /* wall clock; the token is verified again then. 0: within a minute */
+    /** Wall clock. The token is verified again then, and what was opened with it and has no end
+     *  ends: a WebSocket by 1008, a stream of events in order. 0: verified again within a minute,
+     *  and nothing ends. */
+    int64_t expires_ms;
 } mcp_principal;
 
 /**

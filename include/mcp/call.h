@@ -183,7 +183,8 @@ mcp_json_writer *mcp_call_error_data(mcp_call *call);
 mcp_stop mcp_call_stop(const mcp_call *call);
 
 /* ---- answering a tool call ------------------------------------------------------------------- */
-/* Prompts use the blocks (text, image, audio, link, embedded resource), too; see prompt.h. */
+/* Prompts use the blocks (text, image, audio, link, embedded resource), too; see prompt.h. Routes
+ * send none; see route.h. */
 
 /** The writer of the result, inside an open JSON object: write members; the library closes it. */
 mcp_json_writer *mcp_call_result(mcp_call *call);
@@ -459,6 +460,8 @@ void mcp_call_close_stream(mcp_call *call);
  *
  * @param logger names the component; may be NULL
  * @param format the text, cut at 4095 bytes
+ * @return MCP_OK, also when nothing is sent; MCP_E_PARAMS: no such level, or bad UTF-8 in `logger`;
+ *         MCP_E_NOMEM
  */
 mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, const char *format,
                         ...) MCP_PRINTF(4, 5);

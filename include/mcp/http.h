@@ -104,7 +104,8 @@ typedef struct mcp_http_options {
      *  NULL. */
     const char *const *hosts;
     /** Other origins whose web pages may call the server from a browser and read the answers
-     *  (CORS): "https://app.example", "http://localhost:5173". Pages of all others are answered
+     *  (CORS), as browsers send them, without a path or a default port: "https://app.example",
+     *  "http://localhost:5173". Any other form is refused. Pages of all others are answered
      *  by 403, those of another port of this machine too. Ending with NULL; may be NULL. */
     const char *const *origins;
     const mcp_http_auth *auth; /* NULL: every client that can connect */
@@ -139,7 +140,8 @@ typedef struct mcp_http_options {
  *                this runs
  * @return MCP_OK; MCP_E_PARAMS (an invalid option, named in the message; a descriptor that is no
  *         listening socket); MCP_E_DENIED (a non-loopback address without authorization);
- *         MCP_E_NOT_FOUND, MCP_E_IO (the address or a file cannot be used); MCP_E_NOMEM
+ *         MCP_E_NOT_FOUND, MCP_E_IO (the address or a file cannot be used); MCP_E_BUSY (the server
+ *         serves already); MCP_E_NOMEM
  */
 mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, mcp_error *err);
 

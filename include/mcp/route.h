@@ -21,7 +21,10 @@ extern "C" {
  * is MCP_NONBLOCKING and the body is small). It reads the path's variables and the query's members
  * by mcp_arg_string (percent-decoded; a variable takes precedence over a member of the same name)
  * and the body by mcp_call_body. It answers by mcp_call_result, whose object is the body, or by
- * mcp_call_send. A final slash of the path is ignored. A table of routes ends with an empty row.
+ * mcp_call_send. Content blocks (mcp_call_text and its like) are not sent: a handler that writes
+ * nothing else is answered with 500, and the log says why. A final slash of the path is ignored. A
+ * table of routes ends with an empty row; a row that could never answer (method and path of an
+ * earlier row, a variable that is not a whole segment) is refused when the server begins to serve.
  *
  * A body has to be JSON (Content-Type application/json, or a type with the suffix +json), unless
  * the route is MCP_RAW_BODY. Any other is answered by 415, so that no web page can make a browser
@@ -41,7 +44,8 @@ typedef struct mcp_route {
     int timeout_ms;     /* 0: the server's default */
 } mcp_route;
 
-/** For a route's handler: set the HTTP status of the answer, 200 to 599. */
+/** For a route's handler: set the HTTP status of the answer, 200 to 599. An answer of 204 or 304
+ *  has no body, whatever is written. */
 void mcp_call_status(mcp_call *call, int http_status);
 
 /** For a route's handler: the body of the request, not followed by a NUL; NULL when there is
@@ -137,6 +141,18 @@ typedef struct mcp_problem {
  */
 typedef mcp_status mcp_problem_writer(mcp_buf *body, const char **mime_type,
                                       const mcp_problem *problem, void *data);
+
+/** For a problem writer: a header field of the request, as mcp_call_header; of a repeated field it
+ *  may be the first value. NULL also where the request could not be read. */
+const char *mcp_problem_header(const mcp_problem *problem, const char *name);
+
+/**
+ * For a problem writer: set a header field of the answer, unless it has one of that name already.
+ *
+ * @param value copied; NULL: none
+ * @return as mcp_call_header_set; MCP_E_UNSUPPORTED: the request could not be read
+ */
+mcp_status mcp_problem_header_set(const mcp_problem *problem, const char *name, const char *value);
 
 #ifdef __cplusplus
 }

@@ -246,8 +246,9 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
  *
  * @param features the struct is not kept; tables, files and data are borrowed while the server
  *                 lives
- * @return MCP_OK; MCP_E_PARAMS: a row without a file, a file without a row, a schema that does not
- *         compile, two tools with one safe name; the message names the file
+ * @return MCP_OK; MCP_E_PARAMS: a row without a file, a file without a row, a member of another
+ *         type than the protocol's, a schema that does not compile, two tools with one safe name;
+ *         the message names the file; MCP_E_BUSY: the server serves
  */
 mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_error *err);
 
@@ -286,7 +287,7 @@ mcp_status mcp_server_replace_features(mcp_server *server, const mcp_features *o
  * Notify clients that `visible` judges features of a kind differently now: what they see has
  * changed, and nothing was added or removed. Any thread.
  *
- * @return MCP_OK; MCP_E_UNSUPPORTED: list_changed is not set
+ * @return MCP_OK; MCP_E_UNSUPPORTED: list_changed is not set; MCP_E_PARAMS: no such kind
  */
 mcp_status mcp_server_visibility_changed(mcp_server *server, mcp_feature kind, mcp_error *err);
 
@@ -312,8 +313,9 @@ mcp_status mcp_server_elicitation_complete(mcp_server *server, const char *id, m
  * use.
  *
  * @return MCP_OK; MCP_E_IO (the descriptors cannot be used, or fail while this runs: a full disk, a
- *         broken device; not a client that closes its end); MCP_E_NOMEM (at the start, or for an
- *         answer: the client then sees the end of output instead of waiting)
+ *         broken device; not a client that closes its end); MCP_E_BUSY (the server serves already,
+ *         by this function or mcp_server_http, or calls of an earlier time were abandoned); MCP_E_NOMEM (at the start, or for an answer: the
+ *         client then sees the end of output instead of waiting)
  */
 mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err);
 

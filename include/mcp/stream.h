@@ -65,7 +65,8 @@ typedef struct mcp_stream_options {
     /** The queue is empty again, after mcp_stream_send has returned MCP_E_LIMIT. Runs on the
      *  serving thread: must not block; may send and close. May be NULL. */
     void (*drained)(mcp_stream *stream, void *data);
-    /** The stream has ended: the reader disconnected, the stream was closed, or its handler failed.
+    /** The stream has ended: the reader disconnected, or shut its side of the connection; its token
+     *  expired; the stream was closed, or its handler failed.
      *  Called once per stream, as the last callback. Runs on the serving thread: must not block.
      *  May be NULL. */
     void (*closed)(mcp_stream *stream, void *data);

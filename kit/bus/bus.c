@@ -343,6 +343,13 @@ static mcp_status join_topic(struct bus_subscriber *one, const char *topic,
     return MCP_OK;
 }
 
+static void free_subscriber(struct bus_subscriber *one)
+{
+    free(one->owner);
+    free(one->group);
+    free(one);
+}
+
 mcp_status bus_attach(struct bus_subscriber **out, bus *self, const char *topic,
                       const bus_subscription *how, mcp_error *err)
 {
@@ -352,21 +359,77 @@ mcp_status bus_attach(struct bus_subscriber **out, bus *self, const char *topic,
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a reader");
     one->bus = self;
     one->kinds = how->kinds;
+    one->until_ms = how->lifetime_ms > 0 ? mcp_clock_mono_ms() + how->lifetime_ms : 0;
+    one->expires_ms = how->expires_ms > 0 ? mcp_clock_mono_ms() + how->expires_ms : 0;
+    one->owner = how->owner ? mcp_alloc_strdup(how->owner) : NULL;
+    one->group = how->group ? mcp_alloc_strdup(how->group) : NULL;
+    if ((how->owner && !one->owner) || (how->group && !one->group)) {
+        free_subscriber(one);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a reader");
+    }
     pthread_mutex_lock(&self->lock);
     mcp_status st = join_topic(one, topic, how, err);
     pthread_mutex_unlock(&self->lock);
     if (st == MCP_OK)
         *out = one;
     else
-        free(one);
+        free_subscriber(one);
     return st;
 }
 
+/* From here on the pump knows it. */
 void bus_begin(struct bus_subscriber *subscriber, const struct bus_output *sink, void *stream)
 {
+    bus *self = subscriber->bus;
+    struct bus_topic *topic = subscriber->topic;
+
     subscriber->output = sink;
     subscriber->stream = stream;
+    pthread_mutex_lock(&self->lock);
+    subscriber->next_begun = topic->begun;
+    if (topic->begun)
+        topic->begun->previous_begun = subscriber;
+    topic->begun = subscriber;
+    if (subscriber->expires_ms > 0 && subscriber->expires_ms < self->expiry_ms)
+        self->expiry_ms = subscriber->expires_ms;
+    pthread_mutex_unlock(&self->lock);
     bus_post_event(subscriber, BUS_READER_NEW);
+}
+
+static bool is_of(const struct bus_subscriber *one, const char *name)
+{
+    return (one->owner && strcmp(one->owner, name) == 0) ||
+           (one->group && strcmp(one->group, name) == 0);
+}
+
+static void end_owner(struct bus_topic *topic, const char *name)
+{
+    for (struct bus_subscriber *one = topic->begun; one; one = one->next_begun) {
+        if (is_of(one, name))
+            bus_bar(one);
+    }
+}
+
+void bus_end_owner(bus *self, const char *topic, const char *name)
+{
+    bool is_there = false;
+
+    pthread_mutex_lock(&self->lock);
+    size_t at = index_of(self, topic, &is_there);
+    if (is_there)
+        end_owner(self->topics[at], name);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* Where it is not linked, this changes nothing. */
+static void unlink_begun(struct bus_subscriber *one)
+{
+    if (one->previous_begun)
+        one->previous_begun->next_begun = one->next_begun;
+    else if (one->topic->begun == one)
+        one->topic->begun = one->next_begun;
+    if (one->next_begun)
+        one->next_begun->previous_begun = one->previous_begun;
 }
 
 void bus_free_ended(bus *self, struct bus_topic *topic)
@@ -387,6 +450,7 @@ void bus_detach(struct bus_subscriber *subscriber)
     struct bus_topic *topic = subscriber->topic;
 
     pthread_mutex_lock(&self->lock);
+    unlink_begun(subscriber);
     topic->used_ms = mcp_clock_mono_ms();
     topic->subscribers--;
     self->counts.subscribers--;
@@ -398,7 +462,7 @@ void bus_detach(struct bus_subscriber *subscriber)
     pthread_mutex_unlock(&self->lock);
     if (subscriber->stream)
         subscriber->output->free(subscriber->stream);
-    free(subscriber);
+    free_subscriber(subscriber);
 }
 
 static void on_drained(mcp_stream *stream, void *data)
@@ -543,6 +607,7 @@ mcp_status bus_new(bus **out, const bus_options *options, mcp_error *err)
     self->last_dirty = &self->dirty;
     self->last_pending = &self->pending;
     self->last_catching_up = &self->catching_up;
+    self->expiry_ms = INT64_MAX;
     pthread_mutex_init(&self->lock, NULL);
     thread_cond_init(&self->emptied);
     mcp_status st = init_workers(self, err);

@@ -142,6 +142,11 @@ typedef struct bus_subscription {
     const char *first; /* this and the next two as in mcp_stream_options */
     int retry_ms;
     int keepalive_ms;
+    const char *owner;  /* who reads, for bus_end_owner; copied. NULL: nobody that can be named */
+    const char *group;  /* the owner is one of these, for bus_end_owner; copied. NULL: of none */
+    int64_t expires_ms; /* after so long the stream is closed, and nothing more is sent. 0: never */
+    int lifetime_ms; /* after so long the stream is closed behind the events that are sent next: the
+                      * reader reconnects behind them, and has to show its token again. 0: never */
 } bus_subscription;
 
 /**
@@ -162,6 +167,13 @@ mcp_status bus_subscribe(bus *self, mcp_call *call, const char *topic, const bus
  * @param last its id is ignored; NULL: none
  */
 mcp_status bus_end_topic(bus *self, const char *topic, const bus_event *last, mcp_error *err);
+
+/**
+ * End the streams of a topic's readers that an owner has, or a group of owners: because they may
+ * not read any more. Nothing is sent to them that is published after this has returned; a read of
+ * the log that is under way ends first. A bus_subscribe that has not returned is not affected.
+ */
+void bus_end_owner(bus *self, const char *topic, const char *name);
 
 /**
  * Send an event of the log to the reader.

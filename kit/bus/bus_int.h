@@ -28,7 +28,8 @@ enum bus_reader_event {
     BUS_READER_DRAINED = 2,   /* the stream takes events again */
     BUS_READER_CLOSED = 4,    /* the stream is closed: its last event */
     BUS_READER_CAUGHT_UP = 8, /* a catch-up thread has read the log for it */
-    BUS_READER_STOP = 16      /* the bus ends */
+    BUS_READER_STOP = 16,     /* the bus ends */
+    BUS_READER_BARRED = 32    /* nothing more may be sent to it */
 };
 
 struct bus_subscriber {
@@ -37,9 +38,13 @@ struct bus_subscriber {
     const struct bus_output *output;
     void *stream;
     uint32_t kinds;
+    char *owner, *group; /* NULL: none */
+    int64_t expires_ms;  /* monotonic; 0: never */
 
     /* under the lock */
-    unsigned events; /* pending for the pump */
+    unsigned events;                                    /* pending for the pump */
+    bool is_barred;                                     /* nothing more may be sent */
+    struct bus_subscriber *next_begun, *previous_begun; /* of the topic, once it has begun */
     struct bus_subscriber *next_pending;
     struct bus_subscriber *next_catching_up; /* in the catch-ups' queue */
 
@@ -47,6 +52,7 @@ struct bus_subscriber {
     struct bus_subscriber *next, *previous; /* of the topic */
     uint64_t cursor;                        /* position in the ring of the next event to send */
     int64_t seen;                           /* events up to this id are skipped */
+    int64_t until_ms;                       /* monotonic; 0: for ever */
     bool is_begun;
     bool is_catching_up; /* the next events come from the log */
     bool is_reading_log; /* with a catch-up thread, or in its queue */
@@ -86,7 +92,8 @@ struct bus {
     bus_counts counts; /* without the next two, which need no lock */
     _Atomic uint64_t delivered;
     _Atomic uint64_t resynced;
-    bool is_stopping; /* no new subscribers; all streams are being closed */
+    bool is_stopping;  /* no new subscribers; all streams are being closed */
+    int64_t expiry_ms; /* monotonic: when the next stream expires; INT64_MAX: none does */
 
     thread_worker pump;
     struct bus_catch_up_worker *catch_ups;
@@ -96,7 +103,8 @@ struct bus {
 /* pump.c */
 void bus_pump_run(void *data);
 void bus_post_event(struct bus_subscriber *subscriber, unsigned events);
-void bus_mark_dirty(struct bus *self, struct bus_topic *topic); /* under the lock */
+void bus_mark_dirty(struct bus *self, struct bus_topic *topic); /* under the lock, as the next */
+void bus_bar(struct bus_subscriber *subscriber);
 
 /* Whether a subscriber receives events of a kind. */
 static inline bool bus_wants(const struct bus_subscriber *subscriber, uint32_t kind)

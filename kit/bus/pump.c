@@ -22,8 +22,9 @@ struct batch {
     struct bus_entry entries[BATCH];
     uint64_t positions[BATCH];
     size_t count;
-    uint64_t end; /* the position after the last entry read */
-    bool is_last; /* the topic has ended, and `end` is its end */
+    uint64_t end;   /* the position after the last entry read */
+    bool is_last;   /* the topic has ended, and `end` is its end */
+    bool is_barred; /* the reader may have nothing more */
 };
 
 static void queue_events(struct bus_subscriber *subscriber, unsigned events)
@@ -46,6 +47,12 @@ void bus_post_event(struct bus_subscriber *subscriber, unsigned events)
     pthread_mutex_lock(&self->lock);
     queue_events(subscriber, events);
     pthread_mutex_unlock(&self->lock);
+}
+
+void bus_bar(struct bus_subscriber *subscriber)
+{
+    subscriber->is_barred = true;
+    queue_events(subscriber, BUS_READER_BARRED);
 }
 
 void bus_mark_dirty(struct bus *self, struct bus_topic *topic)
@@ -116,6 +123,11 @@ static void resync(struct bus_subscriber *one)
 
 /* ---- serving one --------------------------------------------------------------------------- */
 
+static bool has_expired(const struct bus_subscriber *one)
+{
+    return one->expires_ms > 0 && mcp_clock_mono_ms() >= one->expires_ms;
+}
+
 /* Copy the next entries of the ring; false: the ring has moved past the cursor. */
 static bool fetch(const struct bus_subscriber *one, struct batch *batch)
 {
@@ -123,9 +135,10 @@ static bool fetch(const struct bus_subscriber *one, struct batch *batch)
 
     batch->count = 0;
     pthread_mutex_lock(&one->bus->lock);
-    bool is_there = one->cursor >= topic->first;
+    batch->is_barred = one->is_barred || has_expired(one);
+    bool is_there = batch->is_barred || one->cursor >= topic->first;
     uint64_t at = one->cursor;
-    for (; is_there && at < topic->next && batch->count < BATCH; at++) {
+    for (; is_there && !batch->is_barred && at < topic->next && batch->count < BATCH; at++) {
         const struct bus_entry *entry = bus_topic_entry(topic, at);
         if (entry->id <= one->seen || !bus_wants(one, entry->kind))
             continue;
@@ -155,6 +168,11 @@ static bool takes_events(const struct bus_subscriber *one)
     return one->is_begun && !one->is_catching_up && !one->is_full && !one->is_ending;
 }
 
+static bool has_lived(const struct bus_subscriber *one)
+{
+    return one->until_ms > 0 && mcp_clock_mono_ms() >= one->until_ms;
+}
+
 static void deliver(struct bus_subscriber *one)
 {
     struct batch batch;
@@ -168,9 +186,13 @@ static void deliver(struct bus_subscriber *one)
             one->needs_resync = true;
             continue;
         }
+        if (batch.is_barred) {
+            end_stream(one);
+            return;
+        }
         uint64_t before = one->cursor;
         send_batch(one, &batch);
-        if (batch.is_last && takes_events(one))
+        if ((batch.is_last || (batch.count > 0 && has_lived(one))) && takes_events(one))
             end_stream(one);
         else if (one->cursor == before)
             return;
@@ -265,7 +287,7 @@ static void note(struct bus_subscriber *one, unsigned events)
         one->is_ending = one->is_over = true;
 }
 
-static void handle_events(struct bus_subscriber *one, unsigned events, bool is_stopping)
+static void handle_events(struct bus_subscriber *one, unsigned events, bool must_end)
 {
     note(one, events);
     if (!one->is_begun || one->is_reading_log)
@@ -275,7 +297,7 @@ static void handle_events(struct bus_subscriber *one, unsigned events, bool is_s
         bus_detach(one);
         return;
     }
-    if (is_stopping && !one->is_ending)
+    if (must_end && !one->is_ending)
         end_stream(one);
     if (one->is_ending)
         return;
@@ -296,13 +318,13 @@ static bool serve_pending(struct bus *self)
     if (!one)
         return false;
     unsigned events = one->events;
-    bool is_stopping = self->is_stopping;
+    bool must_end = self->is_stopping || one->is_barred;
     self->pending = one->next_pending;
     if (!self->pending)
         self->last_pending = &self->pending;
     one->events = 0;
     pthread_mutex_unlock(&self->lock);
-    handle_events(one, events, is_stopping);
+    handle_events(one, events, must_end);
     pthread_mutex_lock(&self->lock);
     return true;
 }
@@ -372,6 +394,40 @@ static void stop_all(struct bus *self)
         stop_readers(topic);
 }
 
+/* Bar the readers of a topic that have expired. @return when the next one does */
+static int64_t bar_expired(const struct bus_topic *topic, int64_t now_ms, int64_t next_ms)
+{
+    for (struct bus_subscriber *one = topic->begun; one; one = one->next_begun) {
+        if (one->expires_ms == 0 || one->is_barred)
+            continue;
+        if (one->expires_ms <= now_ms)
+            bus_bar(one);
+        else if (one->expires_ms < next_ms)
+            next_ms = one->expires_ms;
+    }
+    return next_ms;
+}
+
+static void bar_all_expired(struct bus *self)
+{
+    int64_t now_ms = mcp_clock_mono_ms(), next_ms = INT64_MAX;
+
+    if (now_ms < self->expiry_ms)
+        return;
+    for (size_t i = 0; i < self->counts.topics; i++)
+        next_ms = bar_expired(self->topics[i], now_ms, next_ms);
+    for (struct bus_topic *topic = self->ended; topic; topic = topic->next_ended)
+        next_ms = bar_expired(topic, now_ms, next_ms);
+    self->expiry_ms = next_ms;
+}
+
+/* The earlier of the two, as a wait. */
+static int64_t wait_until(int64_t one_ms, int64_t other_ms)
+{
+    int64_t left_ms = (one_ms < other_ms ? one_ms : other_ms) - mcp_clock_mono_ms();
+    return left_ms > 0 ? left_ms : 0;
+}
+
 void bus_pump_run(void *data)
 {
     struct bus *self = data;
@@ -389,8 +445,9 @@ void bus_pump_run(void *data)
             bus_sweep(self);
             sweep_at_ms = mcp_clock_mono_ms() + sweep_every_ms;
         }
+        bar_all_expired(self);
         bool had_events = serve_pending(self);
-        int64_t wait_ms = sweep_at_ms - mcp_clock_mono_ms();
+        int64_t wait_ms = wait_until(sweep_at_ms, self->expiry_ms);
         bool had_topic = serve_topic(self, &wait_ms);
         if (!had_events && !had_topic)
             thread_worker_wait(&self->pump, wait_ms);

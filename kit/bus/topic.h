@@ -40,6 +40,7 @@ struct bus_topic {
     bool is_served;        /* the pump is serving its readers */
     struct bus_topic *next_dirty;
     struct bus_topic *next_ended;
+    struct bus_subscriber *begun;   /* all readers, by the lock of the bus */
     struct bus_subscriber *readers; /* the pump's, without the lock */
 };
 

@@ -17,6 +17,10 @@
 
 #include "cli/cli_int.h"
 #include "mcp/alloc.h"
+#include "mcp/buf.h"
+#include "mcp/json.h"
+
+#define REASON_MAX ((size_t)64 << 10) /* of the usage record */
 
 static bool is_called(const char *own, const char *name, size_t length)
 {
@@ -507,6 +511,21 @@ static int check_file(const cli_line *line)
     return status;
 }
 
+/* Of the command's options: that each required one has a value. */
+static int check_required(const cli_line *line)
+{
+    for (const cli_option *option = line->command->options; option && option->name; option++) {
+        const char *text = option->required ? cli_string(line, option->name) : "-";
+        if (text && *text)
+            continue;
+        fprintf(line->err, "%s: --%s is required: %s\n", line->program->name, option->name,
+                option->help);
+        hint_help(line);
+        return CLI_USAGE;
+    }
+    return 0;
+}
+
 /* The file that `config` names, if the command has that option. */
 static int open_file(cli_line *line)
 {
@@ -544,7 +563,9 @@ static int read_line(cli_line *line, int argc, char **argv)
     status = check_arguments(line);
     if (status == 0)
         status = check_environment(line);
-    return status == 0 ? open_file(line) : status;
+    if (status == 0)
+        status = open_file(line);
+    return status == 0 ? check_required(line) : status;
 }
 
 /* The next file opened would take a standard descriptor that is closed, and receive what is
@@ -571,23 +592,68 @@ static bool asks_for_envelope(int i, int argc, char **argv)
     return strcmp(value, "json") == 0 || strcmp(value, "json-lines") == 0;
 }
 
-static void print_usage_record(const cli_line *line, int argc, char **argv)
+/* Print the reason as a JSON string: the first line of what was said, after the program's name. */
+static void print_reason(const cli_line *line, const char *said)
 {
+    const char *name = line->program->name;
+    bool is_reason = strncmp(said, name, strlen(name)) == 0 && said[strlen(name)] == ':';
+    const char *reason = is_reason ? said + strlen(name) + 2 : "there is no command";
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, REASON_MAX);
+    mcp_json_writer_init(&writer, &text);
+    mcp_write_string_n(&writer, reason, strcspn(reason, "\n"));
+    bool is_whole = mcp_json_writer_status(&writer) == MCP_OK;
+    fputs(is_whole ? text.data : "\"the line is invalid\"", line->out);
+    mcp_buf_clear(&text);
+}
+
+/* @param said what was printed about the line; NULL: that is not known */
+static void print_usage_record(const cli_line *line, int argc, char **argv, const char *said)
+{
+    const cli_program *program = line->program;
     const char *record = NULL;
 
     for (int i = 1; i < argc && !record; i++)
         if (strcmp(argv[i], "--json") == 0)
-            record = line->program->usage_record;
+            record = program->usage_record;
         else if (asks_for_envelope(i, argc, argv))
-            record = line->program->usage_envelope;
-    if (record)
-        fprintf(line->out, "%s\n", record);
+            record = program->usage_envelope;
+    if (!record)
+        return;
+    fputs(record, line->out);
+    if (record == program->usage_record && program->usage_record_end) {
+        print_reason(line, said ? said : "");
+        fputs(program->usage_record_end, line->out);
+    }
+    fputc('\n', line->out);
+}
+
+/* Read the line, and keep what is said about it. @param said yours, free it; NULL: there is none */
+static int read_kept(char **said, cli_line *line, int argc, char **argv)
+{
+    FILE *err = line->err;
+    size_t size = 0;
+
+    line->err = open_memstream(said, &size);
+    if (!line->err) {
+        line->err = err;
+        return read_line(line, argc, argv);
+    }
+    int status = read_line(line, argc, argv);
+    bool is_kept = fclose(line->err) == 0;
+    line->err = err;
+    if (is_kept)
+        fwrite(*said, 1, size, err);
+    return status;
 }
 
 int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data)
 {
     size_t words = argc > 0 ? (size_t)argc : 1;
     cli_line line = { .program = program, .out = out, .err = err };
+    char *said = NULL;
     int status = 1;
 
     hold_standard_descriptors();
@@ -596,19 +662,20 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
     line.arguments = mcp_alloc_zeroed(words, sizeof *line.arguments);
     line.values = mcp_alloc_zeroed(words, sizeof *line.values);
     if (line.arguments && line.values)
-        status = read_line(&line, argc, argv);
+        status = read_kept(&said, &line, argc, argv);
     else
         fprintf(err, "%s: out of memory\n", program->name);
     if (status == 0)
         status = line.command->run(&line, data);
     else if (status == CLI_USAGE)
-        print_usage_record(&line, argc, argv);
+        print_usage_record(&line, argc, argv, said);
     else if (status == CLI_DONE)
         status = 0;
     if (line.opened)
         program->file->close(line.opened);
     free(line.arguments);
     free(line.values);
+    free(said);
     return status;
 }
 

@@ -73,6 +73,7 @@ typedef struct cli_option {
     const char *key;            /* in the program's file, "serve.port"; NULL: not there */
     char letter;                /* "-f FILE" and "-fFILE" are short for it; 0: none */
     bool many;                  /* may be given several times: cli_item */
+    bool required;              /* a command line without it, or with an empty value, is invalid */
 } cli_option;
 
 typedef struct cli_line cli_line;
@@ -145,6 +146,9 @@ struct cli_program {
     const cli_file *file;
     /** Printed as a line of `out` when a line with --json is invalid. NULL: nothing. */
     const char *usage_record;
+    /** What follows the reason in that record, which then ends before the reason, a JSON string.
+     *  NULL: the record has no reason. */
+    const char *usage_record_end;
     /** The same for a line with --output-format json or json-lines. NULL: nothing. */
     const char *usage_envelope;
 };

@@ -170,7 +170,7 @@ const columns_column *columns_find(const columns_table *table, const char *name)
 /** Whether the row has a value. */
 bool columns_is_valid(const columns_column *column, size_t row);
 
-/** "Int32", "UInt32", "Float64", "Date32", "Utf8", "Boolean", ... or "an unsupported type". */
+/** "Int32", "UInt32", "Float64", "Date32", "Utf8", "Boolean", ... or "unsupported". */
 const char *columns_type_name(columns_type type);
 
 /** Room for the text of a date or a moment. */

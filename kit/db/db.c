@@ -132,7 +132,7 @@ mcp_status db_open(db **out, const char *url, const db_options *options, mcp_err
         return mcp_error_set(err, MCP_E_PARAMS,
                              "\"%.*s\" is no database: it is given as sqlite:PATH, "
                              "postgres://USER@HOST:PORT/NAME or memory",
-                             (int)strcspn(url, ":@"), url);
+                             (int)strcspn(url, ":@= "), url);
     mcp_status st = driver->parse_url(&target, url, err);
     if (st != MCP_OK)
         return st;
@@ -172,6 +172,11 @@ void db_close(db *self)
     pthread_mutex_destroy(&self->lock);
     self->driver->free(&self->target);
     free(self);
+}
+
+bool db_is_engines(const mcp_error *err)
+{
+    return strncmp(err->message, DB_ENGINE_SAYS, sizeof DB_ENGINE_SAYS - 1) == 0;
 }
 
 bool db_is_shared(const db *self)

@@ -39,7 +39,8 @@
  *   MCP_E_PARAMS   the values do not go with the statement, or a rule of this header was broken
  *   MCP_E_INTERNAL the SQL is wrong; MCP_E_UNSUPPORTED a column's type is not supported
  *   MCP_E_NOMEM
- * The message is the engine's first line; it never has a password.
+ * The message is the engine's first line behind DB_ENGINE_SAYS; it never has a password. It is for
+ * who runs the program, not for its clients: db_is_engines.
  */
 #ifndef DB_DB_H
 #define DB_DB_H
@@ -73,6 +74,9 @@ typedef struct db_rows db_rows;
  */
 mcp_status db_open(db **out, const char *url, const db_options *options, mcp_error *err);
 
+/** Whether an error's message is one of the engine. */
+bool db_is_engines(const mcp_error *err);
+
 /** Close it. It must have no session, rows or listener. NULL is fine. */
 void db_close(db *self);
 
@@ -102,6 +106,9 @@ const char *db_engine(const db *self);
  *         and not up to date. Statuses of SQL functions: the message begins with the file's name.
  */
 mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_error *err);
+
+/** Whether db_migrate was ever run on this database. @return MCP_OK; statuses of SQL functions */
+mcp_status db_is_migrated(bool *out, db *self, mcp_error *err);
 
 /**
  * Look at the schema and change nothing.

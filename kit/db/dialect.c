@@ -146,21 +146,37 @@ static const char *after_lock(const char *at)
     return at;
 }
 
-mcp_status db_dialect_without_locks(mcp_buf *out, const char *sql)
+/* "$1", "$2", ... */
+static bool is_parameter(const struct piece *piece)
+{
+    if (!piece->is_word || piece->length < 2 || piece->at[0] != '$' || piece->at[1] == '0')
+        return false;
+    for (size_t i = 1; i < piece->length; i++) {
+        if (!isdigit((unsigned char)piece->at[i]))
+            return false;
+    }
+    return true;
+}
+
+mcp_status db_dialect_of_sqlite(mcp_buf *out, const char *sql)
 {
     struct piece piece;
 
     for (const char *at = sql; *at;) {
         piece = piece_at(at);
         const char *end = is_this(&piece, "for") ? after_lock(at) : NULL;
-        if (!end)
+        if (*at == '?')
+            mcp_buf_puts(out, "?0"); /* which SQLite refuses */
+        else if (is_parameter(&piece))
+            mcp_buf_printf(out, "?%.*s", (int)piece.length - 1, at + 1);
+        else if (!end)
             mcp_buf_append(out, at, piece.length);
         at = end ? end : at + piece.length;
     }
     return out->status;
 }
 
-mcp_status db_dialect_with_bytea(mcp_buf *out, const char *sql)
+mcp_status db_dialect_of_postgres(mcp_buf *out, const char *sql)
 {
     struct piece piece;
 

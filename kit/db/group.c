@@ -35,9 +35,6 @@ enum { THREADS_FEW = 2, THREADS_MANY = 4, THREADS_MAX = 64, BATCH = 500, BATCH_S
 enum { BATCH_MIN = 2, BATCH_MAX = 1000 }; /* one for each queue */
 enum { BATCH_MS = 20, QUEUE_MAX = 10000, RETRY_MS = 10000, PAUSE_MAX_MS = 50 };
 
-/* While callers wait, a batch has one submitted function for so many that are in the queue. */
-enum { SUBMITTED_PER_TURN = 100 };
-
 /* Who waits in db_group_run. */
 struct waiter {
     sem_t told;
@@ -82,6 +79,13 @@ struct db_group {
     db_group_counts counts;
     size_t lane_count;
     struct lane lanes[];
+};
+
+/* The functions of a transaction, the first `ran` of which have run. */
+struct batch {
+    size_t count, ran;
+    size_t submitted; /* of those that have run */
+    struct item *items[BATCH_MAX];
 };
 
 static int or_default(int value, int otherwise, int max)
@@ -219,48 +223,47 @@ mcp_status db_group_submit(db_group *group, const char *key, db_group_fn *fn, vo
     return st;
 }
 
-/* How many of a batch are submitted functions. Half a full queue gets as many places as there are
- * callers, so that callers who submit do not fill it. */
-static size_t share_of_submitted(const struct lane *lane)
+/* How many submitted functions go with callers into a transaction. The fuller the queue is, the
+ * more: callers who submit do not fill it. */
+static size_t share_of(const db_group *group, size_t callers, size_t submitted)
 {
-    size_t batch_max = (size_t)lane->group->options.batch_max;
-    size_t share = 1 + lane->submitted.count / SUBMITTED_PER_TURN;
-    size_t half = (size_t)lane->group->options.queue_max / 2 + 1;
-    size_t matching = lane->waited.count * lane->submitted.count / half;
+    size_t queue_max = (size_t)group->options.queue_max;
+    size_t most = (size_t)group->options.batch_max / 2;
+    size_t room = submitted < queue_max ? queue_max - submitted : 1;
+    size_t share = 1 + callers * submitted / room;
 
-    if (share < matching)
-        share = matching;
-    if (share > batch_max / 2)
-        share = batch_max / 2;
-    if (lane->waited.count == 0)
-        share = batch_max;
-    return share < lane->submitted.count ? share : lane->submitted.count;
+    return share < most ? share : most;
 }
 
 /* Fill a batch from both queues, evenly mixed: the time may be over before its end. */
-static size_t fill(struct lane *lane, struct item **batch)
+static void fill(struct lane *lane, struct batch *batch)
 {
     size_t room = (size_t)lane->group->options.batch_max;
-    size_t share = share_of_submitted(lane);
+    size_t share = lane->waited.first
+                       ? share_of(lane->group, lane->waited.count, lane->submitted.count)
+                       : room;
+    if (share > lane->submitted.count)
+        share = lane->submitted.count;
     size_t callers = lane->waited.count < room - share ? lane->waited.count : room - share;
     size_t waited = 0, submitted = 0;
 
     while (waited < callers || submitted < share) {
         bool is_turn = submitted * callers <= waited * share;
-        size_t at = waited + submitted;
+        struct item **at = &batch->items[waited + submitted];
         if (submitted < share && (is_turn || waited == callers)) {
-            batch[at] = shift(&lane->submitted);
+            *at = shift(&lane->submitted);
             submitted++;
         } else {
-            batch[at] = shift(&lane->waited);
+            *at = shift(&lane->waited);
             waited++;
         }
     }
-    return waited + submitted;
+    batch->count = waited + submitted;
+    lane->group->counts.waiting -= batch->count;
 }
 
-/* Wait for functions and take them; 0: the group ends and nothing is left. */
-static size_t take(struct lane *lane, struct item **batch)
+/* Wait for functions and take them. @return false: the group ends and nothing is left */
+static bool take(struct lane *lane, struct batch *batch)
 {
     db_group *group = lane->group;
 
@@ -270,20 +273,40 @@ static size_t take(struct lane *lane, struct item **batch)
         thread_worker_wait(&lane->worker, THREAD_FOREVER);
     }
     lane->sleeps = false;
-    size_t count = fill(lane, batch);
-    group->counts.waiting -= count;
+    fill(lane, batch);
     pthread_mutex_unlock(&group->lock);
-    return count;
+    return batch->count > 0;
 }
 
-/* Put those that had no time back to where they were. */
-static void put_back(struct lane *lane, struct item **items, size_t count)
+/* Put those that have not run back to where they were. Under the lock. */
+static void put_back(struct lane *lane, struct batch *batch)
 {
-    pthread_mutex_lock(&lane->group->lock);
-    for (size_t i = count; i-- > 0;)
-        prepend(queue_of(lane, items[i]), items[i]);
-    lane->group->counts.waiting += count;
-    pthread_mutex_unlock(&lane->group->lock);
+    lane->group->counts.waiting += batch->count - batch->ran;
+    while (batch->count > batch->ran) {
+        struct item *item = batch->items[--batch->count];
+        prepend(queue_of(lane, item), item);
+    }
+}
+
+/* Callers that have come meanwhile do not wait for more submitted functions than if they had been
+ * there: they are next. Where a batch has an order, that is in the next batch. */
+static void let_in(struct lane *lane, struct batch *batch)
+{
+    db_group *group = lane->group;
+    size_t room = (size_t)group->options.batch_max;
+    size_t rest = batch->count - batch->ran;
+
+    if (rest == 0 || !batch->items[batch->ran]->done)
+        return;
+    pthread_mutex_lock(&group->lock);
+    if (lane->waited.first &&
+        batch->submitted >= share_of(group, lane->waited.count, lane->submitted.count + rest)) {
+        put_back(lane, batch);
+        room = db_is_shared(group->db) ? 0 : room;
+        for (; lane->waited.first && batch->count < room; group->counts.waiting--)
+            batch->items[batch->count++] = shift(&lane->waited);
+    }
+    pthread_mutex_unlock(&group->lock);
 }
 
 static int by_order(const void *a, const void *b)
@@ -521,73 +544,77 @@ static void commit(db_group *group, db_session *session, struct item **items, si
 /* Run one function of a batch. @return false: the transaction is spoiled */
 typedef bool run_one(db_group *group, db_session *session, struct item *item);
 
-/* Run the functions in one transaction, as long as there is time.
- * @param count how many there are, then how many have run: those without an answer must run again
- * @return false: the transaction was spoiled */
-static bool run_batch(db_group *group, struct item **items, size_t *count, run_one *run)
+/* Run the functions in one transaction, as long as there is time. Those that have run and have no
+ * answer must run again. @return false: the transaction was spoiled */
+static bool run_batch(struct lane *lane, struct batch *batch, run_one *run)
 {
+    db_group *group = lane->group;
     mcp_error err = MCP_ERROR_INIT;
     db_session *session = NULL;
-    mcp_status st = begin(&session, group, items[*count - 1], &err);
+    mcp_status st = begin(&session, group, batch->items[batch->count - 1], &err);
     int64_t until_ms = mcp_clock_mono_ms() + group->options.batch_ms;
     bool is_whole = true;
-    size_t ran = 0;
 
+    batch->ran = batch->submitted = 0;
     if (st != MCP_OK) {
-        settle_all(items, *count, st, &err);
+        batch->ran = batch->count;
+        settle_all(batch->items, batch->count, st, &err);
         return true;
     }
-    while (is_whole && ran < *count && (ran == 0 || mcp_clock_mono_ms() < until_ms))
-        is_whole = run(group, session, items[ran++]);
+    do {
+        struct item *item = batch->items[batch->ran++];
+        batch->submitted += item->done != NULL;
+        is_whole = run(group, session, item);
+        if (is_whole)
+            let_in(lane, batch);
+    } while (is_whole && batch->ran < batch->count && mcp_clock_mono_ms() < until_ms);
     if (is_whole)
-        commit(group, session, items, ran);
+        commit(group, session, batch->items, batch->ran);
     else
         db_rollback(session);
-    *count = ran;
     return is_whole;
 }
 
 /* Run the functions together, and once more with savepoints if one of them has to be undone. After
- * a lock or a connection that was lost each runs alone. @return how many have run */
-static size_t run_together(db_group *group, struct item **items, size_t count)
+ * a lock or a connection that was lost each runs alone. */
+static void run_together(struct lane *lane, struct batch *batch)
 {
-    size_t ran = count;
-
-    if (run_batch(group, items, &ran, run_bare))
-        return ran;
-    mcp_status st = items[ran - 1]->status;
+    if (run_batch(lane, batch, run_bare))
+        return;
+    mcp_status st = batch->items[batch->ran - 1]->status;
     if (st == MCP_E_BUSY || st == MCP_E_IO)
-        return ran;
-    raise_count(group, &group->counts.repeated, ran);
-    ran = count;
-    (void)run_batch(group, items, &ran, run_saved);
-    return ran;
+        return;
+    raise_count(lane->group, &lane->group->counts.repeated, batch->ran);
+    (void)run_batch(lane, batch, run_saved);
 }
 
 /* Run a batch and tell its callers. */
-static void work_off(struct lane *lane, struct item **batch, size_t batched)
+static void work_off(struct lane *lane, struct batch *batch)
 {
     db_group *group = lane->group;
-    size_t ran = batched > 1 ? run_together(group, batch, batched) : batched;
+    size_t left = 1;
 
-    if (ran < batched)
-        put_back(lane, batch + ran, batched - ran);
-    size_t left = batched > 1 ? tell_answered(batch, ran) : ran;
-    if (batched > 1)
+    if (batch->count > 1) {
+        run_together(lane, batch);
+        pthread_mutex_lock(&group->lock);
+        put_back(lane, batch);
+        pthread_mutex_unlock(&group->lock);
+        left = tell_answered(batch->items, batch->count);
         raise_count(group, &group->counts.repeated, left);
-    run_each(group, batch, left);
-    tell_answered(batch, left);
+    }
+    run_each(group, batch->items, left);
+    tell_answered(batch->items, left);
 }
 
 static void work(void *data)
 {
     struct lane *lane = data;
-    struct item *batch[BATCH_MAX];
+    struct batch batch;
 
-    for (size_t taken = take(lane, batch); taken > 0; taken = take(lane, batch)) {
+    while (take(lane, &batch)) {
         if (db_is_shared(lane->group->db))
-            qsort(batch, taken, sizeof batch[0], by_order);
-        work_off(lane, batch, taken);
+            qsort(batch.items, batch.count, sizeof batch.items[0], by_order);
+        work_off(lane, &batch);
     }
 }
 

@@ -27,11 +27,15 @@
  *
  * Functions with equal keys run one after the other: those of db_group_run in the order in which
  * they were called, those of db_group_submit likewise. Functions with different keys run in any
- * order or at once. Callers of db_group_run go first, because they wait; a transaction then has the
- * more submitted functions the longer their queue is, at most half of all: as many as callers when
- * the queue is half full. So the key names the row that a function locks first, such as that of its
+ * order or at once. So the key names the row that a function locks first, such as that of its
  * workspace. In a batch, functions run in an order of keys that is the same in all processes, so
  * that batches of two processes do not wait for each other in a circle.
+ *
+ * Callers of db_group_run go first, because they wait. A transaction has the more submitted
+ * functions the longer their queue is: one at least, as many as callers when the queue is half
+ * full, and at most half of all. This holds, too, for callers that come while a transaction runs
+ * submitted functions: those beyond that number wait. On SQLite the callers run in that very
+ * transaction, on PostgreSQL in the next one.
  *
  * On SQLite one connection writes, so all writes of a process should go through one group.
  */

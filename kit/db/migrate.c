@@ -289,6 +289,23 @@ static mcp_status look(db *self, struct plan *plan, mcp_error *err)
     return st == MCP_E_INTERNAL ? MCP_OK : st;
 }
 
+mcp_status db_is_migrated(bool *out, db *self, mcp_error *err)
+{
+    db_session *session = NULL;
+    db_rows *rows = NULL;
+    bool has_row = false;
+    mcp_status st = db_begin(&session, self, DB_READ, err);
+
+    if (st == MCP_OK)
+        st = db_query(&rows, session, "SELECT number FROM db_migrations LIMIT 1", NULL, 0, err);
+    if (st == MCP_OK)
+        st = db_next(rows, &has_row, err);
+    db_rows_free(rows);
+    db_rollback(session);
+    *out = has_row;
+    return st == MCP_E_INTERNAL ? MCP_OK : st; /* there is no such table */
+}
+
 /* NULL: the database has run all. */
 static const char *first_missing(const struct plan *plan)
 {

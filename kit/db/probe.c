@@ -64,6 +64,14 @@ mcp_status db_probe(char *words, size_t size, const char *url, const mcp_file *f
     return probe_schema(words, size, url, path, files, err);
 }
 
+bool db_is_there(const char *url)
+{
+    size_t scheme = strlen(SQLITE_SCHEME);
+
+    return strcmp(url, "memory") != 0 &&
+           (strncmp(url, SQLITE_SCHEME, scheme) != 0 || access(url + scheme, F_OK) == 0);
+}
+
 /* ---- libpq ----------------------------------------------------------------------------------- */
 
 static char libpq_version[24];

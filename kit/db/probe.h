@@ -4,6 +4,7 @@
 #ifndef DB_PROBE_H
 #define DB_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mcp/error.h"
@@ -19,6 +20,9 @@
  */
 mcp_status db_probe(char *words, size_t size, const char *url, const mcp_file *files,
                     mcp_error *err);
+
+/** Whether there may be a database: not for "memory", nor for sqlite:PATH without that file. */
+bool db_is_there(const char *url);
 
 /**
  * The version of libpq, which is opened for it.

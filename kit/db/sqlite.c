@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ static mcp_status fail(sqlite_link *self, int code, mcp_error *err)
         self->base.is_lost = true;
     if (st == MCP_E_IO || st == MCP_E_DENIED)
         return mcp_error_set(err, st, "%s: %s", path, sqlite3_errmsg(self->db));
-    return mcp_error_set(err, st, "database: %s", sqlite3_errmsg(self->db));
+    return mcp_error_set(err, st, DB_ENGINE_SAYS "%s", sqlite3_errmsg(self->db));
 }
 
 static int on_busy(void *data, int tries)
@@ -291,8 +292,16 @@ static void close_link(db_link *link)
     free(self);
 }
 
+/* SQLite counts its memory under one lock for all threads, and nobody asks for the count. Where the
+ * program has used SQLite before, this has no effect. */
+static void count_no_memory(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 static mcp_status open_link(db_link **out, const db_target *target, db_mode mode, mcp_error *err)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     int access = target->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     mcp_status st = make_file(target, err);
 
@@ -302,6 +311,7 @@ static mcp_status open_link(db_link **out, const db_target *target, db_mode mode
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
     self->target = target;
+    pthread_once(&once, count_no_memory);
     int code = sqlite3_open_v2(target->path, &self->db, access | SQLITE_OPEN_NOMUTEX, NULL);
     if (!self->db)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
@@ -325,7 +335,7 @@ static int prepare_text(sqlite_link *self, sqlite3_stmt **out, const char *sql)
     mcp_buf text;
 
     mcp_buf_init(&text, SQL_ROOM);
-    if (db_dialect_without_locks(&text, sql) != MCP_OK) {
+    if (db_dialect_of_sqlite(&text, sql) != MCP_OK) {
         mcp_buf_clear(&text);
         return SQLITE_NOMEM;
     }
@@ -333,6 +343,17 @@ static int prepare_text(sqlite_link *self, sqlite3_stmt **out, const char *sql)
                                   SQLITE_PREPARE_PERSISTENT, out, &rest);
     mcp_buf_clear(&text);
     return code;
+}
+
+/* Whether all parameters were "$1", "$2", ... */
+static bool has_numbers(sqlite3_stmt *statement)
+{
+    for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
+        const char *name = sqlite3_bind_parameter_name(statement, i);
+        if (name && name[0] != '?') /* none: the statement does not use this number */
+            return false;
+    }
+    return true;
 }
 
 static mcp_status prepare(sqlite3_stmt **out, sqlite_link *self, const char *sql, mcp_error *err)
@@ -346,6 +367,10 @@ static mcp_status prepare(sqlite3_stmt **out, sqlite_link *self, const char *sql
             return fail(self, code, err);
         if (!statement)
             return mcp_error_set(err, MCP_E_INTERNAL, "database: an empty statement");
+        if (!has_numbers(statement)) {
+            sqlite3_finalize(statement);
+            return mcp_error_set(err, MCP_E_INTERNAL, "database: parameters are $1, $2, ...");
+        }
         if (db_cache_put(&dropped, &self->cache, sql, statement, err) != MCP_OK) {
             sqlite3_finalize(statement);
             return MCP_E_NOMEM;
@@ -354,17 +379,6 @@ static mcp_status prepare(sqlite3_stmt **out, sqlite_link *self, const char *sql
     }
     *out = statement;
     return MCP_OK;
-}
-
-/* The number N of parameter `i` of SQLite by its name "$N"; 0: another name. SQLite numbers
- * parameters by first appearance. */
-static size_t value_number(sqlite3_stmt *statement, int i)
-{
-    const char *name = sqlite3_bind_parameter_name(statement, i);
-
-    if (!name || name[0] != '$' || name[1] < '1' || name[strspn(name + 1, "0123456789") + 1])
-        return 0;
-    return strlen(name) > 5 ? SIZE_MAX : (size_t)strtoul(name + 1, NULL, 10);
 }
 
 static int bind_one(sqlite3_stmt *statement, int i, const db_value *value,
@@ -388,23 +402,15 @@ static int bind_one(sqlite3_stmt *statement, int i, const db_value *value,
 static mcp_status bind(sqlite_link *self, sqlite3_stmt *statement, const db_call *call,
                        sqlite3_destructor_type keep, mcp_error *err)
 {
-    size_t highest = 0;
+    size_t count = (size_t)sqlite3_bind_parameter_count(statement);
+    int code = SQLITE_OK;
 
-    for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
-        size_t number = value_number(statement, i);
-        if (number == 0)
-            return mcp_error_set(err, MCP_E_INTERNAL, "database: parameters are $1, $2, ...");
-        highest = number > highest ? number : highest;
-        if (number > call->count)
-            continue;
-        int code = bind_one(statement, i, &call->values[number - 1], keep);
-        if (code != SQLITE_OK)
-            return fail(self, code, err);
-    }
-    if (highest != call->count)
+    if (count != call->count)
         return mcp_error_set(err, MCP_E_PARAMS, "a statement has %zu parameters, %zu were given",
-                             highest, call->count);
-    return MCP_OK;
+                             count, call->count);
+    for (size_t i = 0; code == SQLITE_OK && i < count; i++)
+        code = bind_one(statement, (int)i + 1, &call->values[i], keep);
+    return code == SQLITE_OK ? MCP_OK : fail(self, code, err);
 }
 
 static mcp_status prepare_and_bind(sqlite3_stmt **out, sqlite_link *self, const db_call *call,

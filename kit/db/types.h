@@ -12,6 +12,9 @@
 #include "mcp/error.h"
 #include "mcp/log.h"
 
+/** What a message of the engine begins with. */
+#define DB_ENGINE_SAYS "database: "
+
 /** A thread that waits for notifications. */
 typedef struct db_listener db_listener;
 

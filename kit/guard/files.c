@@ -118,6 +118,22 @@ bool guard_exists(int dir_fd, const char *relative)
     return found;
 }
 
+bool guard_is_at(int dir_fd, const char *path)
+{
+    struct stat opened, named;
+    int root = path[0] == '/' ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = root >= 0 ? guard_beneath(root, path + strspn(path, "/"), O_PATH | O_DIRECTORY, 0)
+                       : -1;
+    bool is_same = fd >= 0 && fstat(fd, &named) == 0 && fstat(dir_fd, &opened) == 0 &&
+                   named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+
+    if (fd >= 0)
+        close(fd);
+    if (root >= 0)
+        close(root);
+    return is_same;
+}
+
 bool guard_is_taken(int dir_fd, const char *relative)
 {
     if (check_relative(relative, NULL) != MCP_OK)
@@ -363,7 +379,8 @@ static int remove_all_in(DIR *dir, unsigned depth)
     }
 }
 
-/* Remove a folder with all that is in it; 0, or -1 with errno. */
+/* Remove a folder with all that is in it; 0, or -1 with errno. What another process removes
+ * meanwhile is gone as it should be. */
 static int remove_folder(int dir_fd, const char *name, unsigned depth)
 {
     if (depth > TREE_DEPTH_MAX) {
@@ -377,13 +394,15 @@ static int remove_folder(int dir_fd, const char *name, unsigned depth)
         if (fd >= 0)
             close(fd);
         errno = failure;
-        return -1;
+        return failure == ENOENT ? 0 : -1;
     }
     int failed = remove_all_in(dir, depth);
     int failure = errno;
     closedir(dir);
     errno = failure;
-    return failed ? -1 : unlinkat(dir_fd, name, AT_REMOVEDIR);
+    if (!failed)
+        failed = unlinkat(dir_fd, name, AT_REMOVEDIR) != 0 && errno != ENOENT;
+    return failed ? -1 : 0;
 }
 
 static int remove_entry(int dir_fd, const char *name, unsigned depth)

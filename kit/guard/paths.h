@@ -83,6 +83,10 @@ mcp_status guard_open_subdir(int *fd, int dir_fd, const char *relative, mcp_erro
 /** Whether there is a regular file or a folder of that name, reached without a link. */
 bool guard_exists(int dir_fd, const char *relative);
 
+/** Whether the open folder is the one that an absolute path leads to without a link. False where
+ *  that cannot be found out. */
+bool guard_is_at(int dir_fd, const char *path);
+
 /** Whether anything has that name: a file, a folder, a FIFO, a link. */
 bool guard_is_taken(int dir_fd, const char *relative);
 
@@ -128,7 +132,8 @@ mcp_status guard_write_file(int dir_fd, const char *relative, const void *bytes,
 
 /**
  * Remove a file, or a folder with all that is in it; links are removed, never followed. A missing
- * file is MCP_OK. Folders nested deeper than 64 are MCP_E_LIMIT.
+ * file is MCP_OK, and so is what somebody else removes at the same time. Folders nested deeper than
+ * 64 are MCP_E_LIMIT.
  */
 mcp_status guard_remove_tree(int dir_fd, const char *relative, mcp_error *err);
 

@@ -281,9 +281,18 @@ static mcp_status record(mcp__offer **out, mcp_server *server, const mcp_feature
 mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_error *err)
 {
     mcp__offer *offer = NULL;
-    mcp_status st = record(&offer, server, features, NULL, err);
+    mcp_status st = MCP_OK;
 
-    return st == MCP_OK ? mcp__features_load(server->set, features, err) : st;
+    pthread_mutex_lock(&server->change_lock);
+    if (server->is_serving)
+        st = mcp_error_set(err, MCP_E_BUSY,
+                           "the server serves: mcp_server_add_features adds features meanwhile");
+    if (st == MCP_OK)
+        st = record(&offer, server, features, NULL, err);
+    if (st == MCP_OK)
+        st = mcp__features_load(server->set, features, err);
+    pthread_mutex_unlock(&server->change_lock);
+    return st;
 }
 
 /* Put together what is offered now. Capabilities stay declared even when their last feature
@@ -423,6 +432,8 @@ mcp_status mcp_server_visibility_changed(mcp_server *server, mcp_feature kind, m
 {
     if (!server->options.list_changed)
         return mcp_error_set(err, MCP_E_UNSUPPORTED, "list_changed is not set in the options");
+    if ((size_t)kind >= sizeof server->views / sizeof server->views[0])
+        return mcp_error_set(err, MCP_E_PARAMS, "there is no kind %d of features", (int)kind);
     mcp__subscriptions_lists(server->subscriptions, &server->views[kind]);
     return MCP_OK;
 }
@@ -476,12 +487,43 @@ static mcp__serve_setup serve_setup(mcp_server *server)
                                .long_threads = server->set->long_threads };
 }
 
+/* One transport at a time: the ids of calls, the workers and the request to stop are its own. */
+static mcp_status begin_serving(mcp__serve_setup *out, mcp_server *server, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    pthread_mutex_lock(&server->change_lock);
+    if (server->is_serving)
+        st = mcp_error_set(
+            err, MCP_E_BUSY,
+            "the server serves already: another transport needs a server of its own");
+    else if (server->is_left_running)
+        st = mcp_error_set(err, MCP_E_BUSY,
+                           "a handler that did not end within the grace time still runs");
+    else
+        server->is_serving = true;
+    *out = serve_setup(server);
+    pthread_mutex_unlock(&server->change_lock);
+    return st;
+}
+
+static void end_serving(mcp_server *server, const mcp__serve_setup *setup)
+{
+    pthread_mutex_lock(&server->change_lock);
+    server->is_serving = false;
+    server->is_left_running = server->is_left_running || setup->is_left_running;
+    pthread_mutex_unlock(&server->change_lock);
+}
+
 mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
 {
-    mcp__serve_setup setup = serve_setup(server);
-    mcp_status st = mcp__stdio_serve(&setup, err);
+    mcp__serve_setup setup;
+    mcp_status st = begin_serving(&setup, server, err);
 
-    server->is_left_running = server->is_left_running || setup.is_left_running;
+    if (st != MCP_OK)
+        return st;
+    st = mcp__stdio_serve(&setup, err);
+    end_serving(server, &setup);
     return st;
 }
 
@@ -517,12 +559,17 @@ static mcp_status gather_scopes(const char **out, mcp_server *server, mcp_error 
 mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, mcp_error *err)
 {
     const mcp_http_options defaults = MCP_HTTP_OPTIONS_INIT;
-    mcp__serve_setup setup = serve_setup(server);
-    mcp_status st = gather_scopes(&setup.context.scopes, server, err);
+    mcp__serve_setup setup;
+    mcp_status st = begin_serving(&setup, server, err);
 
+    if (st != MCP_OK)
+        return st;
+    pthread_mutex_lock(&server->change_lock); /* another thread may add features already */
+    st = gather_scopes(&setup.context.scopes, server, err);
+    pthread_mutex_unlock(&server->change_lock);
     if (st == MCP_OK)
         st = mcp__httpd_serve(&setup, options ? options : &defaults, err);
-    server->is_left_running = server->is_left_running || setup.is_left_running;
+    end_serving(server, &setup);
     return st;
 }
 

@@ -28,8 +28,8 @@ struct mcp_server {
     mcp_server_options options; /* every default filled in */
     unsigned capabilities;      /* enum mcp__capability, of the options alone */
 
-    pthread_mutex_t
-        change_lock; /* guards `offers`, and `arena` while serving; one change at a time */
+    /** Guards `offers`, `is_serving`, and `arena` while serving; one change at a time. */
+    pthread_mutex_t change_lock;
     mcp__offer *offers;
     pthread_mutex_t set_lock; /* guards the pointer `set` */
     mcp__features *set;
@@ -46,6 +46,7 @@ struct mcp_server {
     const char *introduction;   /* the same with them */
     const mcp_json *extensions; /* an object; NULL: none in the options */
     mcp__stop stop;             /* ends what it serves */
+    bool is_serving;            /* a transport runs */
     bool is_left_running;       /* a handler did not end: nothing that it may use is freed */
 };
 

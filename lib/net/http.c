@@ -440,3 +440,8 @@ bool mcp__http_is_blocked(const mcp__http_exchange *exchange)
 {
     return exchange->is_blocked;
 }
+
+bool mcp__http_is_half_closed(const mcp__http_exchange *exchange)
+{
+    return exchange->is_half_closed;
+}

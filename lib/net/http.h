@@ -46,6 +46,10 @@ typedef struct mcp__http_handler {
     /** The client is gone, or the server ended the exchange over a limit, before it was
      *  answered. */
     void (*hung_up)(mcp__http_exchange *exchange, void *data);
+    /** The client sends no more while a stream is under way: it may be gone, or has shut its side
+     *  only. Write something, which a client that is gone resets; or end the stream. NULL: it is
+     *  taken as gone. */
+    void (*half_closed)(mcp__http_exchange *exchange, void *data);
     /** A stream whose reader was slow has nothing queued any more. May be NULL. */
     void (*drained)(mcp__http_exchange *exchange, void *data);
     /** The server refuses the request, which may be unreadable: write the answer's body, and its
@@ -219,6 +223,9 @@ size_t mcp__http_queued(const mcp__http_exchange *exchange);
 
 /** Whether so much is queued that what can be left out should be. */
 bool mcp__http_is_full(const mcp__http_exchange *exchange);
+
+/** Whether the client sends no more. Then a stream without an end is ended, with what is there. */
+bool mcp__http_is_half_closed(const mcp__http_exchange *exchange);
 
 /** Whether the reader takes nothing for now; `drained` is called when it has taken all. */
 bool mcp__http_is_blocked(const mcp__http_exchange *exchange);

@@ -402,11 +402,21 @@ void mcp__lines_free(mcp__lines *lines)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+static void replace(char *bytes, size_t length, char byte, char by)
+{
+    char *end = bytes + length;
+
+    for (char *at = memchr(bytes, byte, length); at; at = memchr(at, byte, (size_t)(end - at)))
+        *at++ = by;
+}
+
 mcp_status mcp__writer_put(mcp__writer *writer, mcp_buf *line, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
     if (!writer->is_gone && line->length > 0) {
+        replace(line->data, line->length, '\n', ' ');
+        replace(line->data, line->length, '\r', ' ');
         line->max_bytes++; /* the newline comes on top of what a reply may have */
         st = mcp_buf_putc(line, '\n');
         if (st == MCP_OK)

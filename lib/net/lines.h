@@ -73,7 +73,8 @@ typedef struct mcp__writer mcp__writer;
 mcp_status mcp__writer_new(mcp__writer **out, mcp__loop *loop, int fd, mcp__loop_callback *is_gone,
                            void *data, mcp_error *err);
 
-/** Queue one line; the newline is added. Takes the bytes: `line` is empty afterwards. */
+/** Queue one line of JSON; the newline is added, and line ends within it, which are white space
+ *  between tokens, become spaces. Takes the bytes: `line` is empty afterwards. */
 mcp_status mcp__writer_put(mcp__writer *writer, mcp_buf *line, mcp_error *err);
 
 /** Write what is queued, as far as it goes; the remainder goes when the reader has taken some. */

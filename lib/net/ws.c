@@ -17,6 +17,7 @@
 #include <wslay/wslay.h>
 
 #include "base/alloc.h"
+#include "mcp/clock.h"
 
 #define DEFAULT_MESSAGE_MAX ((size_t)4 * 1024 * 1024)
 #define DEFAULT_PING_MS 30000
@@ -155,6 +156,10 @@ static void on_tick(void *data, int64_t now_ms)
     static const struct wslay_event_msg ping = { .opcode = WSLAY_PING };
     mcp__ws *ws = data;
 
+    if (ws->options.expires_ms != 0 && mcp_clock_wall_ms() >= ws->options.expires_ms) {
+        mcp__ws_close(ws, MCP__WS_POLICY);
+        return;
+    }
     if (ws->pinged_ms == 0)
         ws->pinged_ms = now_ms;
     if (now_ms - ws->pinged_ms < ws->options.ping_ms)

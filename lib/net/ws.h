@@ -32,6 +32,7 @@ typedef enum mcp__ws_code {
 typedef struct mcp__ws_options {
     const char *protocol;     /* the subprotocol that must be offered, and is chosen; NULL: none */
     size_t message_max_bytes; /* (4 MiB) */
+    int64_t expires_ms;       /* wall clock; then the connection ends, by 1008 (never) */
     int64_t ping_ms;          /* the second unanswered one ends the connection (30 s) */
     /** A text message; borrowed, UTF-8, not followed by a NUL. */
     void (*message)(mcp__ws *ws, const char *text, size_t length, void *data);

@@ -26,8 +26,8 @@ static const cli_program program = {
     .notes = casparian_exit_notes,
     .options = casparian_common_options,
     .commands = casparian_commands,
-    .usage_record = "{\"error\":{\"code\":\"invalid_arguments\",\"message\":\"The command line is "
-                    "not valid\",\"context\":null,\"suggestions\":[]}}",
+    .usage_record = "{\"error\":{\"code\":\"invalid_arguments\",\"message\":",
+    .usage_record_end = ",\"context\":null,\"suggestions\":[]}}",
 };
 
 int main(int argc, char **argv)

@@ -47,6 +47,17 @@ test('motion: whole turns cost no precision', () => {
     assert.equal(angleAt(7, 0, 1e9), 160);
 });
 
+test('motion: an angle beyond the range of a number is 0', () => {
+    const curved = { ...STRAIGHT, pathCurvature: 0.5 };
+    for (const roguePlanet of [{ ...curved, pathPeriod: 0 }, { ...curved, pathPeriod: 1e-310 }]) {
+        const path = pathOf({ ...ROGUE, roguePlanet });
+        assert.equal(path.speed, 0);
+        assertNear(placeOn(path, 12), [101, 2, 3]);
+    }
+    assert.equal(pathOf({ ...ROGUE, roguePlanet: { ...curved, semiMajorAxis: 0 } }).speed, 0);
+    assert.equal(angleAt(1e300, 30, 1e15), 0);
+});
+
 test('motion: rotations are applied Z, then Y, then X', () => {
     /* Z takes x to y, X takes y to z */
     assertNear(rotate([1, 0, 0], 90, 0, 90), [0, 0, 1]);

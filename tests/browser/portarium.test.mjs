@@ -348,7 +348,7 @@ test('an answer about the workspace that comes late does not hide a newer one', 
     await page.getByLabel('API token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('live', { exact: true }).waitFor();
-    await until(() => count === 1, 'the first question about the workspace');
+    await until(() => count >= 1, 'the first question about the workspace');
     const frozen = await server.ask('POST', '/v1/workspaces/ws-1/freeze', { token, body: { rationale: 'A drill.' } });
     try {
         assert.equal(frozen.status, 200, frozen.text);

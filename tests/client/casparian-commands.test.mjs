@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 
 import { place, root } from './casparian.mjs';
 
@@ -332,6 +333,40 @@ describe('plugin new', () => {
         assert.equal(made.schema_hash, job.result.outputs.shop.schema_hash);
     });
 
+    test('what samples have of odd headers, quotes and lines is in the rows', () => {
+        const cases = {
+            'trail.csv': ['a,b,\n11,2,\n', [[11, 2, null]]],
+            'doubled.csv': ['a,a,A,,b\n11,2,3,4,5\n', [[11, 2, 3, 4, 5]]],
+            'blanks.csv': ['\n\na;b\n\n1,5;x\n', [['1,5', 'x']]],
+        };
+        for (const [file, [text, expected]] of Object.entries(cases)) {
+            const name = file.replace('.csv', '');
+            self.write(`in/${file}`, text);
+            succeed('plugin', 'new', name, '--sample', `in/${file}`);
+            assert.deepEqual(rows(`./${name}`, `in/${file}`, name).map((row) => row.slice(0, expected[0].length)), expected, file);
+        }
+        self.write('in/longer.csv', `a,b\n11,${'x'.repeat(200_000)}\n`);
+        succeed('plugin', 'new', 'longer', '--sample', 'in/longer.csv');
+        rows('./longer', 'in/longer.csv', 'longer');
+        assert.deepEqual(succeed('query', 'SELECT length(b) FROM longer').rows, [[200_000]]);
+        fs.writeFileSync(path.join(self.dir, 'in/packed.csv.gz'), gzipSync('id|name\n11|a,b,c\n'));
+        succeed('plugin', 'new', 'packed', '--sample', 'in/packed.csv.gz');
+        assert.deepEqual(rows('./packed', 'in/packed.csv.gz', 'packed').map((row) => row.slice(0, 2)), [[11, 'a,b,c']]);
+        fail(USAGE, /no template in C/, 'plugin', 'new', 'other', '--lang', 'c', '--sample', 'in/packed.csv.gz');
+    });
+
+    test('no line of a file with odd quotes or a wrong number of values is lost', () => {
+        self.write('in/shop.csv', 'id,text\n11,a\n');
+        succeed('plugin', 'new', 'shop', '--sample', 'in/shop.csv');
+        self.write('odd/a.csv', 'id,text\n1,a\n2\n3,b,more\n4,"never closed\n5,c\n');
+        const done = succeed('run', './shop', 'odd', '--sink', 'csv://./out', '--allow-quarantine', '--max-quarantine-pct', '90');
+        assert.deepEqual([done.result.outputs.shop.rows_valid, done.result.outputs.shop.rows_quarantined], [1, 3]);
+        const bad = succeed('query', 'SELECT _source_row, _raw_row FROM quarantine."shop" ORDER BY 1').rows;
+        assert.deepEqual(bad.map(([line]) => line), [3, 4, 5]);
+        assert.equal(JSON.parse(bad[0][1]).id, '2');
+        assert.deepEqual([JSON.parse(bad[1][1]).text, JSON.parse(bad[1][1]).extra_1], ['b', 'more']);
+    });
+
     test('the same in C compiles without a warning, and says the same', () => {
         self.write('in/shop.csv', CSV);
         const made = succeed('plugin', 'new', 'shop', '--lang', 'c', '--sample', 'in/shop.csv');
@@ -344,6 +379,13 @@ describe('plugin new', () => {
         const job = succeed('backtest', './shop', 'in', '--fail-under', '100');
         assert.equal(job.result.outputs.shop.rows_valid, 3);
         assert.deepEqual(columns('./shop', 'shop').map((one) => one.name), Object.keys(TYPES));
+        const [header, ...lines] = CSV.split('\n');
+        self.write('other/marked.csv', `\ufeff\n${CSV}`);
+        self.write('other/reordered.csv', [header.split(';').reverse().join(';'), ...lines].join('\n'));
+        const mixed = succeed('backtest', './shop', 'other');
+        assert.equal(mixed.result.outputs.shop.rows_valid, 3);
+        assert.deepEqual(mixed.result.errors.map(({ file }) => path.basename(file)), ['reordered.csv']);
+        assert.match(mixed.result.errors[0].error, /header/);
     });
 
     test('lines of JSON keep their types, and may lack what is nullable', () => {
@@ -353,6 +395,9 @@ describe('plugin new', () => {
         assert.deepEqual(types, { id: ['int64', false], at: ['date', false], deep: ['string', true], w: ['float64', true] });
         const job = succeed('backtest', './objects', 'in', '--fail-under', '100');
         assert.equal(job.result.outputs.objects.rows_valid, 2);
+        self.write('in/a.ndjson', '{"id":1,"at":"2024-05-01"}\n{"id":2,"at":"2024-05-02","id":3}\n');
+        const twice = succeed('backtest', './objects', 'in').result.outputs.objects;
+        assert.deepEqual([twice.rows_valid, twice.rows_quarantined], [1, 1]);
         fail(USAGE, /no template in C for JSON/, 'plugin', 'new', 'other', '--lang', 'c', '--sample', 'in/a.ndjson');
         assert.ok(!self.exists('other'));
     });
@@ -372,6 +417,8 @@ describe('plugin new', () => {
         fail(FAILED, /'.*empty\.csv' has no rows/, 'plugin', 'new', 'shop', '--sample', 'empty.csv');
         fs.writeFileSync(path.join(self.dir, 'wide.csv'), Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'));
         fail(FAILED, /wide\.csv': the file is UTF-16: convert it/, 'plugin', 'new', 'shop', '--sample', 'wide.csv');
+        fs.writeFileSync(path.join(self.dir, 'latin.csv'), Buffer.from('a,b\n1,caf\xe9\n', 'latin1'));
+        fail(FAILED, /latin\.csv': values with bytes that are not UTF-8: 1 .* iconv -f WINDOWS-1252/, 'plugin', 'new', 'shop', '--sample', 'latin.csv');
         self.write('own.csv', 'a,_cf_job_id\n1,2\n');
         fail(FAILED, /own\.csv': .*_cf_job_id is casparian's own/, 'plugin', 'new', 'shop', '--sample', 'own.csv');
         self.write('twice.jsonl', '{"a":1,"A":2}\n');

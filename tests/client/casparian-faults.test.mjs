@@ -14,7 +14,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
-import { place, serve, until } from './casparian.mjs';
+import { place, program, serve, until } from './casparian.mjs';
 
 const KIB = 1024;
 const ROWS = 20_000;
@@ -120,6 +120,18 @@ describe('outputs on a full disk', { skip: mounts ? false : 'no file system can 
             await server.close();
         });
     }
+});
+
+describe('an output that cannot be read', { skip: mounts ? false : 'no file system can be mounted' }, () => {
+    test('ends verify with one JSON document, which says so', () => {
+        const made = self.succeed('run', './hashes.py', 'in', '--sink', './out');
+        const file = path.join(self.dir, 'out', path.basename(made.result.outputs.hashes.locations[0]));
+        /* What can be opened, and fails to be read. */
+        const script = `mount --bind /proc/1/clear_refs '${file}' && exec "$0" "$@"`;
+        const done = spawnSync('unshare', ['--mount', 'sh', '-c', script, program, 'verify', 'out', '--json'], { cwd: self.dir, env: self.env, encoding: 'utf8' });
+        assert.equal(done.status, 3, done.stderr);
+        assert.match(JSON.parse(done.stdout).error.message, /an output cannot be read/);
+    });
 });
 
 describe('a home on a full disk', { skip: mounts ? false : 'no file system can be mounted' }, () => {

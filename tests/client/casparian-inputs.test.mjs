@@ -143,3 +143,16 @@ describe('a policy that the server changes', () => {
             assert.match(warning, /^redaction\.\w+ was set to \d+: it must be \d+ to \d+$/);
     });
 });
+
+describe('rows of many megabytes', () => {
+    test(async function long_rows_are_read_back_from_each_kind_of_sink() {
+        self.write('huge.py', 'name = "huge"\nversion = "1.0.0"\noutputs = {"big": {"columns": [{"name": "n", "type": "int64"}, {"name": "text", "type": "string"}]}}\n'
+            + 'def parse(path):\n    for n in range(2):\n        yield {"n": n, "text": "a\\n\\"," * (3 << 20)}\n');
+        self.write('in/a', 'x');
+        for (const sink of ['csv://./out', 'parquet://./out', 'duckdb://./out.duckdb']) {
+            self.succeed('run', './huge.py', 'in', '--sink', sink);
+            assert.deepEqual(self.succeed('query', 'SELECT n, length(text), length(replace(text, chr(10), \'\')) FROM big ORDER BY n').rows,
+                [[0, 4 * (3 << 20), 3 * (3 << 20)], [1, 4 * (3 << 20), 3 * (3 << 20)]], sink);
+        }
+    });
+});

@@ -41,6 +41,21 @@ describe('by a parser', () => {
         fail(USAGE, /for csv_native, and not for jsonl_native/, 'a.csv', '--delimiter', ',', '--plugin', 'jsonl_native');
     });
 
+    test('bytes that are not UTF-8 are named in a warning, as they are of a job', () => {
+        fs.writeFileSync(path.join(self.dir, 'latin.csv'), Buffer.from('id;name\n1;M\xfcller\n2;G\xf6\xdfl\n3;x\n', 'latin1'));
+        const words = /values with bytes that are not UTF-8: 2 \(first in latin\.csv\)/;
+        assert.match(succeed('latin.csv').warnings.join(), words);
+        const run = self.cli(['run', 'csv_native', 'latin.csv', '--sink', 'csv://./out']);
+        assert.equal(run.status, 0, run.err);
+        assert.match(run.err, words);
+        const { warnings } = self.succeed('backtest', 'csv_native', 'latin.csv').result;
+        assert.match(warnings.join(), words);
+        assert.equal(succeed('a.csv').warnings, undefined);
+        /* A terminal would write the rest of the line from right to left. */
+        fs.renameSync(path.join(self.dir, 'latin.csv'), path.join(self.dir, 'latin\u202e.csv'));
+        assert.match(self.cli(['run', 'csv_native', 'latin\u202e.csv', '--sink', 'csv://./out']).err, /^warning: .*first in latin\\u202E\.csv/m);
+    });
+
     test('--schema shows columns and types', () => {
         const shown = self.cli(['preview', 'a.csv', '--schema']);
         assert.equal(shown.status, 0, shown.err);

@@ -264,7 +264,7 @@ describe('cobre run', () => {
         const output = path.join(dir, 'output');
         const value = record(run(['run', dir, '--json']), 'SolverFailure', 3);
         assert.deepEqual(Object.keys(value.context), ['stage', 'iteration', 'opening', 'phase',
-                                                      'solver_status', 'active_penalty_slacks', 'hydros']);
+                                                      'solver_status', 'active_penalty_slacks', 'hydros', 'constraints']);
         assert.equal(value.context.stage, 0);
         assert.equal(value.context.iteration, 1);
         assert.equal(value.context.solver_status, 'infeasible');

@@ -11,7 +11,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { allFiles, cobre, copyCase, DEADLINE_MS, editJson, limit, object, record, run, start, statusOf } from './cobre-shell.mjs';
+import { allFiles, assertUnfinished, cobre, copyCase, DEADLINE_MS, editJson, limit, object, record, run, start, statusOf } from './cobre-shell.mjs';
 
 const KILLS = Number(process.env.COBRE_KILLS ?? 12);
 const KILLS_A_TRAINING = 3;
@@ -148,11 +148,15 @@ describe('a run that does not reach its end', () => {
                                                '--json', '--quiet'], { encoding: 'utf8', timeout: DEADLINE_MS });
             if (done.status === 0)
                 break;
-            const { context } = record(done, 'CheckpointFailed', 2);
+            const { context, suggestion } = record(done, 'CheckpointFailed', 2);
             assert.equal(context.operation, 'write');
             if (context.checkpoint_path !== path.join(output, 'policy'))
                 continue;
             failures++;
+            assertUnfinished(output);
+            if (fs.existsSync(path.join(output, 'training', 'metadata.json')))
+                assert.equal(statusOf(output, 'training'), 'failed');
+            assert.equal(/still there/.test(suggestion), fs.existsSync(path.join(output, 'policy', 'metadata.json')));
             assert.deepEqual(fs.readdirSync(output).filter((name) => /^policy\./.test(name)), []);
         }
         assert.ok(failures > 0, 'the policy never met the limit');
@@ -186,6 +190,31 @@ describe('a run that begins from a policy', () => {
         assert.equal(metadata.warm_start_cuts, ITERATIONS * 2);
         assert.deepEqual(metadata.warm_start_counts, [ITERATIONS * 2, ITERATIONS * 2, ITERATIONS * 2, 0]);
     });
+
+    const CHANGES = {
+        'a cost': (dir) => editJson(dir, 'system/thermals.json', ({ thermals }) => { thermals[0].cost_per_mwh /= 2; }),
+        'the first storage': (dir) => editJson(dir, 'initial_conditions.json', ({ storage }) => { storage[0].value_hm3 *= 0.9; }),
+        'a risk measure': (dir) => editJson(dir, 'stages.json', ({ stages }) => {
+            stages[0].risk_measure = { cvar: { alpha: 0.5, lambda: 0.5 } };
+        }),
+    };
+    for (const mode of ['resume', 'warm_start'])
+        test(`${mode} says that the case has changed, and only then`, () => {
+            const changed = /warning: The case has changed since the saved policy was trained/;
+            for (const [what, change] of Object.entries({ nothing: () => {}, ...CHANGES })) {
+                const dir = savingCase('fresh', { training: { ...limit(2), forward_passes: 2 } });
+                finish(dir, path.join(dir, 'output'));
+                editJson(dir, 'config.json', (config) => {
+                    config.policy.mode = mode;
+                    config.training = { ...config.training, ...limit(3), forward_passes: 3 };
+                    config.training.solver = { backend: 'clp' };
+                });
+                change(dir);
+                const done = run(['run', dir, '--json']);
+                assert.equal(done.status, 0, done.stderr);
+                assert.equal(changed.test(done.stderr), what !== 'nothing', `${what}: ${done.stderr}`);
+            }
+        });
 
     test('a simulation alone has the costs of one that follows the training', () => {
         const dir = savingCase('fresh', { simulation: { enabled: true, num_scenarios: 7 } });
@@ -251,6 +280,15 @@ describe('a run that begins from a policy', () => {
             const full = path.resolve(dir, 'output', place);
             assert.ok(fs.existsSync(path.join(full, 'metadata.json')));
             fs.rmSync(full, { recursive: true });
+        }
+    });
+
+    test('policy.path is no folder of the results, which a run writes and clears', () => {
+        for (const place of ['simulation', './training/policy/', 'hydro_models']) {
+            const dir = savingCase('fresh', { simulation: { enabled: true, num_scenarios: 2 } });
+            editJson(dir, 'config.json', (config) => { config.policy.path = place; });
+            const refused = record(run(['run', dir, '--json']), 'CheckpointFailed', 2);
+            assert.ok(refused.message.includes(`'${place}' is a folder of the results`), refused.message);
         }
     });
 

@@ -186,7 +186,9 @@ describe('doctor', () => {
 
         test(`${program}: a database that is current, older, or newer than the program`, async () => {
             const name = database('state');
-            const words = program === 'universe' ? ['generate', '--id', 'a', '--seed', '1', '--preset', 'sparse'] : ['tokens', 'list'];
+            const nothing = path.join(scratch, 'nothing.json');
+            fs.writeFileSync(nothing, '{"workspaces":[]}');
+            const words = program === 'universe' ? ['generate', '--id', 'a', '--seed', '1', '--preset', 'sparse'] : ['admin', 'apply', nothing];
             const made = run(program, [...words, '--db', `sqlite:${name}`]);
             assert.ok(fs.existsSync(name), made.stderr);
             const args = ['--db', `sqlite:${name}`, ...await with_port()];

@@ -271,7 +271,7 @@ test('a page of a foreign origin, a wrong method and a wrong path are refused as
     assert.equal((await bad.json()).error.status, 'E_DENIED');
     const wrong = await fetch(new URL('/events', server.url), { method: 'POST', body: '{}' });
     assert.equal(wrong.status, 405);
-    assert.equal(wrong.headers.get('allow'), 'GET');
+    assert.equal(wrong.headers.get('allow'), 'GET, HEAD');
     const nothing = await fetch(new URL('/nothing', server.url));
     assert.equal(nothing.status, 404);
     assert.equal((await nothing.json()).error.status, 'E_NOT_FOUND');

@@ -95,7 +95,7 @@ file = "${path.join(dir, 'secret')}"
             ],
         }],
     };
-    server = await plane(content, '--key-file', path.join(dir, 'key'), '--config', path.join(dir, 'config.toml'), '--webhook-host', 'hooks.example.com');
+    server = await plane(content, '--key-file', path.join(dir, 'key'), '--config', path.join(dir, 'config.toml'), '--webhook-host', 'hooks.example.com', '--webhook-host', '127.0.0.1', '--log-level', 'debug');
     client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token('otto', 'operator')}` } } }));
 });
@@ -181,6 +181,38 @@ test('a secret that the cut of a message has shortened is not shown', async () =
     const said = JSON.stringify(run);
     assert.ok(!said.includes(CANARY.parameter.slice(0, 8)), said);
     assert.ok(!said.includes('00000000'), `the message is replaced as a whole: ${said}`);
+});
+
+/* By the names of members, headers and arguments that hold secrets, and by their places: at the
+ * level of debug, with requests that are refused, and with deliveries that fail. */
+test('what requests hold is not in the log', async () => {
+    const LOGGED = Object.fromEntries(['password', 'api-key', 'authorization', 'query', 'body', 'path', 'hook', 'key', 'basic', 'cookie', 'tool'].map((name) => [name, `kanari-logged-${name.slice(0, 3)}-a71c`]));
+    const plain = { ...CONTENT.workspaces[0].workflows[0], workflowId: 'wf-plain', name: 'Plain', actions: [step(1, 'SoftwareDev', 'control:noop', '${parameters}'), step(2, 'CommsCollaboration', 'message:write', '${parameters}')] };
+    assert.equal((await ask('POST', '/workflows', plain)).status, 201);
+    const run = await start('wf-plain', { password: LOGGED.password, deep: [{ 'Api-Key': LOGGED['api-key'], headers: { Authorization: LOGGED.authorization } }] });
+    assert.equal((await ended(run.runId)).status, 'Failed');
+    const raw = (where, init) => fetch(server.base + where, init).then(({ status }) => status);
+    const headers = { Authorization: `Bearer ${server.token('ada', 'admin,operator')}`, 'Content-Type': 'application/json', 'Idempotency-Key': LOGGED.key, Cookie: `session=${LOGGED.cookie}` };
+    assert.equal(await raw(`${WS}/runs?token=${LOGGED.query}`, { headers }), 200);
+    assert.equal(await raw(`${WS}/runs`, { method: 'POST', headers, body: `{"password":"${LOGGED.body}",}` }), 400);
+    assert.equal(await raw(`${WS}/runs`, { method: 'POST', headers, body: `{"password":"${LOGGED.body}"}` }), 422);
+    assert.equal(await raw(`${WS}/approvals/${LOGGED.path}/decide`, { method: 'POST', headers, body: `{"decision":"${LOGGED.body}","rationale":"x"}` }), 404);
+    assert.equal(await raw(`${WS}/runs`, { headers: { ...headers, Authorization: `Basic ${LOGGED.basic}` } }), 401);
+    await client.callTool({ name: 'portarium_run_get', arguments: { workspaceId: 'ws-1', runId: LOGGED.tool, password: LOGGED.tool } });
+    /* The port of nobody: deliveries are refused at once. */
+    const made = await ask('POST', '/webhooks', { url: `https://127.0.0.1:1/${LOGGED.hook}?token=${LOGGED.hook}` });
+    assert.equal(made.status, 201, made.text);
+    CANARY.second = made.json.secret;
+    replies.pop(); /* it shows the secret, once */
+    assert.equal((await ask('POST', '/work-items', { title: 'Look' })).status, 201);
+    const { items } = await until(async () => {
+        const { json } = await ask('GET', '/webhooks');
+        return json.items.some(({ webhookId, lastFailure }) => webhookId === made.json.webhookId && lastFailure) && json;
+    }, 'a failed delivery');
+    assert.deepEqual(items.filter(({ lastFailure }) => JSON.stringify(lastFailure ?? {}).includes('kanari')), []);
+    for (const [kind, canary] of Object.entries(LOGGED))
+        assert.ok(!server.log.includes(canary), `the canary of ${kind} in the log: ${server.log.split('\n').find((line) => line.includes(canary))}`);
+    assert.match(server.log, /event \d+ was not taken/);
 });
 
 test('no canary is in any answer, event, log, page, nor in the database', async () => {

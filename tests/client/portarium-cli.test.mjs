@@ -120,7 +120,9 @@ for (const [name, starter, approver] of [['a database', here, anna], ['a served 
 
 test('the example of workspaces is applied, and its run ends as the README has it', async () => {
     const where = { PORTARIUM_DATABASE_URL: `sqlite:${path.join(dir, 'example.db')}` };
-    succeed(['admin', 'apply', path.join(import.meta.dirname, '../../examples/portarium/workspaces.json')], where);
+    const apply = () => succeed(['admin', 'apply', path.join(import.meta.dirname, '../../examples/portarium/workspaces.json')], where).trim();
+    assert.equal(apply(), '4 created, 0 changed, 0 unchanged');
+    assert.equal(apply(), '0 created, 0 changed, 3 unchanged');
     const ada = succeed(['tokens', 'create', '--workspace', 'ws-1', '--subject', 'ada', '--roles', 'approver'], where).trim();
     const served = begin(['serve', '--port', '0'], where);
     const { runId } = json(['runs', 'start', 'release', '--set', 'version=1.0.0'], where);
@@ -129,6 +131,26 @@ test('the example of workspaces is applied, and its run ends as the README has i
     assert.match(succeed(['runs', 'watch', runId], where), /Succeeded/);
     served.child.kill();
     assert.equal(await served.ended, 0, served.err);
+});
+
+test('machines and agents that are applied again are unchanged; an agent that is another is refused', () => {
+    const file = path.join(dir, 'fleet.json'), where = { PORTARIUM_DATABASE_URL: `sqlite:${path.join(dir, 'fleet.db')}` };
+    const machine = (machineId, active, more = {}) => ({
+        schemaVersion: 1, machineId, endpointUrl: 'https://m.example', active, displayName: 'M', capabilities: ['a:b', 'c:d'],
+        executionPolicy: { isolationMode: 'PerTenantWorker', egressAllowlist: [], workloadIdentity: 'Required' }, authConfig: { kind: 'bearer', secretRef: 'M' }, ...more,
+    });
+    const agent = { schemaVersion: 1, agentId: 'a-1', machineId: 'm-1', displayName: 'A', capabilities: ['a:b'], policyTier: 'Auto', allowedTools: [] };
+    const of = (machines, agents) => fs.writeFileSync(file, JSON.stringify({ workspaces: [{ workspaceId: 'ws-1', name: 'One', machines, agents }] }));
+    const apply = () => succeed(['admin', 'apply', file], where).trim();
+    of([machine('m-1', true), machine('m-2', false)], [agent]);
+    assert.equal(apply(), '4 created, 0 changed, 0 unchanged');
+    const entries = new DatabaseSync(path.join(dir, 'fleet.db')).prepare('SELECT COUNT(*) AS n FROM evidence').get().n;
+    assert.equal(apply(), '0 created, 0 changed, 3 unchanged');
+    assert.equal(new DatabaseSync(path.join(dir, 'fleet.db')).prepare('SELECT COUNT(*) AS n FROM evidence').get().n, entries);
+    of([machine('m-1', true), machine('m-2', false, { displayName: 'Other' })], [agent]);
+    assert.equal(apply(), '1 created, 0 changed, 2 unchanged');
+    of([], [{ ...agent, capabilities: ['a:b', 'c:d'] }]);
+    fail(1, /agents\[0\].*quarantined/, ['admin', 'apply', file], where);
 });
 
 test('start --wait ends with the run: 3 when it is cancelled or denied', async () => {
@@ -249,7 +271,12 @@ test('what others wrote is shown, never obeyed', async () => {
 test('a decision is for the subject that was seen, by someone who may decide', async () => {
     const id = succeed(['runs', 'start', 'wf-gate', '--set', 'target=a'], otto()).trim();
     const gate = await gateOf(id, otto());
-    fail(1, /--rationale is required/, ['approvals', 'approve', gate], anna());
+    for (const [args, option] of [[['approvals', 'approve', gate], 'rationale'], [['approvals', 'deny', gate, '--rationale', ''], 'rationale'], [['admin', 'freeze'], 'rationale'],
+        [['runs', 'resolve', id, 'one', '--rationale', 'x'], 'outcome'], [['tokens', 'create'], 'subject'], [['evidence', 'export'], 'run']]) {
+        const done = run([...args, '--json'], anna());
+        assert.deepEqual([done.status, JSON.parse(done.stdout).status], [2, 'E_PARAMS'], done.stderr);
+        assert.match(done.stderr, new RegExp(`^portarium: --${option} is required: `));
+    }
     fail(1, /subject/, ['approvals', 'approve', gate, '--rationale', 'yes', '--subject-hash', '0'.repeat(64)], anna());
     fail(2, /./, ['approvals', 'approve', gate, '--rationale', 'mine'], otto());
     assert.equal(json(['approvals', 'request-changes', gate, '--rationale', 'other target'], anna()).status, 'RequestChanges');
@@ -355,8 +382,45 @@ test('errors name the way out', async () => {
 test('a workspace that there is not has no tokens and nothing unbroken', () => {
     for (const args of [['tokens', 'list'], ['evidence', 'verify']])
         fail(2, /^error: Workspace nowhere not found\.|^Workspace nowhere not found\./, [...args, '--workspace', 'nowhere'], here());
-    fail(2, /Workspace ws-default not found/, ['evidence', 'verify'], here());
-    assert.match(succeed(['evidence', 'verify', '--workspace', 'ws-1'], here()), /^unbroken: \d+ entries/);
+    assert.match(succeed(['evidence', 'verify'], here()), /^unbroken: \d+ entries/);
+    assert.equal(json(['evidence', 'verify', '-w', 'ws-1'], here()).ok, true);
+});
+
+test('a file to apply is what it seems to be, or is refused', () => {
+    const file = path.join(dir, 'odd.json'), db = ['--db', `sqlite:${path.join(dir, 'odd.db')}`];
+    const odd = [['', /odd\.json is not JSON/], ['[]', /no list "workspaces"/], ['{"workspaces":[5]}', /needs workspaceId and name/],
+        ['{"workspaces":[{"workspaceId":"a","name":"A","policy":[]}]}', /a: policy: there is no such member/],
+        ['{"workspaces":[{"workspaceId":"a","name":"A","policies":{}}]}', /a: policies must be a list/]];
+    for (const [text, words] of odd) {
+        fs.writeFileSync(file, text);
+        fail(1, words, ['admin', 'apply', file, ...db], {});
+    }
+    fail(1, /zero: limit/, ['admin', 'apply', '/dev/zero', ...db], {});
+    fail(2, /directory/i, ['admin', 'apply', dir, ...db], {});
+    fail(2, /none\.json cannot be opened: No such file/, ['admin', 'apply', path.join(dir, 'none.json'), ...db], {});
+    assert.deepEqual(json(['workspaces', 'list', ...db], {}), []);
+});
+
+test('a command makes no database, and no tables in one that is not a plane’s', () => {
+    const file = path.join(dir, 'not-there.db');
+    for (const args of [['tokens', 'list'], ['tokens', 'create', '--subject', 'a'], ['tokens', 'revoke', 't'], ['evidence', 'verify'], ['evidence', 'export', '--run', 'r'], ['runs', 'list']])
+        fail(2, /there is no database \S*not-there\.db/, args, { PORTARIUM_DATABASE_URL: `sqlite:${file}` });
+    assert.ok(!fs.existsSync(file));
+    fs.writeFileSync(file, '');
+    for (const args of [['tokens', 'list'], ['evidence', 'verify'], ['runs', 'list']])
+        fail(2, /has no control plane: portarium admin apply makes one/, args, { PORTARIUM_DATABASE_URL: `sqlite:${file}` });
+    const database = new DatabaseSync(file);
+    assert.deepEqual(database.prepare('SELECT name FROM sqlite_master').all(), []);
+    database.close();
+});
+
+test('what is no id names nothing else, and an empty key is no key', () => {
+    for (const id of ['..', '.', ''])
+        for (const where of [here(), otto()])
+            fail(2, /There is nothing of that id|not found/, ['runs', 'get', id], where);
+    fail(2, /There is nothing of that id|not found/, ['runs', 'list', '--workspace', '..'], otto());
+    for (const where of [here(), otto()])
+        fail(1, /--idempotency-key is empty/, ['runs', 'start', 'wf-noop', '--set', 'n=1', '--idempotency-key', ''], where);
 });
 
 test('a server that is no control plane is named as such', async () => {
@@ -374,6 +438,7 @@ test('a database of two workspaces asks for one; one of a newer schema is refuse
     succeed(['admin', 'apply', file, '--db', `sqlite:${two}`], {});
     const where = { PORTARIUM_DATABASE_URL: `sqlite:${two}` };
     fail(1, /--workspace .*ws-[12], ws-[12]/, ['workflows', 'list'], where);
+    fail(1, /--workspace .* is required/, ['tokens', 'list'], where);
     assert.equal(json(['workflows', 'list', '-w', 'ws-2'], where).length, 1);
     assert.equal(json(['workspaces', 'list'], where).length, 2);
     const database = new DatabaseSync(two);
@@ -382,17 +447,19 @@ test('a database of two workspaces asks for one; one of a newer schema is refuse
     fail(2, /999/, ['workflows', 'list', '-w', 'ws-2'], where);
 });
 
-test('a plane that stops is reported, and the reader of events continues with the next one', async () => {
+test('a plane that stops is reported, and the reader of events and of a run continues with the next one', async () => {
     const other = await plane(ONE);
     const where = { PORTARIUM_BASE_URL: other.base, PORTARIUM_TOKEN: other.token('otto', 'operator') };
     const port = new URL(other.base).port, db = path.join(other.dir, 'kept.db');
     const tail = begin(['events', 'tail', '--after', '0', '--json'], where);
     await until('events', () => tail.out);
+    const gated = succeed(['runs', 'start', 'wf-gate', '--set', 'target=x'], where).trim(), watch = begin(['runs', 'watch', gated], where);
+    await until('the gate', () => watch.out.includes('WaitingForApproval'));
     succeed(['admin', 'backup', db], { PORTARIUM_DATABASE_URL: other.db });
     const kept = path.join(dir, 'kept.db');
     fs.copyFileSync(db, kept);
     await other.close();
-    await until('the loss', () => /connection was lost/.test(tail.err));
+    await until('the loss', () => /connection was lost/.test(tail.err) && /connection was lost/.test(watch.err));
     const again = spawn(program, ['serve', '--db', `sqlite:${kept}`, '--port', port], { stdio: 'ignore', env: environment({}) });
     try {
         await until('the plane', () => run(['runs', 'list'], where).status === 0);
@@ -400,10 +467,24 @@ test('a plane that stops is reported, and the reader of events continues with th
         await until('the new events', () => tail.out.includes(id));
         const ids = tail.out.slice(0, tail.out.lastIndexOf('\n')).split('\n').map((line) => JSON.parse(line).id);
         assert.equal(new Set(ids).size, ids.length, 'none twice');
+        succeed(['runs', 'cancel', gated], where);
+        assert.equal(await watch.ended, 3, watch.err);
     } finally {
         tail.child.kill('SIGINT');
         again.kill('SIGTERM');
         await once(again, 'exit');
     }
     assert.equal(await tail.ended, 130);
+});
+
+test('a plan tells that the workspace is frozen', async () => {
+    const admin = as('root', 'admin'), plan = ['runs', 'plan', 'wf-noop', '--set', 'n=1'];
+    const says = /^The workspace is frozen: until an admin unfreezes it, nothing is dispatched\.$/m;
+    assert.equal(json(plan, otto()).frozen, false);
+    assert.doesNotMatch(succeed(plan, otto()), says);
+    succeed(['admin', 'freeze', '--rationale', 'incident 7'], admin);
+    assert.equal(json(plan, otto()).frozen, true);
+    assert.match(succeed(plan, otto()), says);
+    succeed(['admin', 'unfreeze', '--rationale', 'it is over'], admin);
+    assert.doesNotMatch(succeed(plan, otto()), says);
 });

@@ -185,6 +185,9 @@ for (const [where, makeDatabase] of [['here'], ['remote'], ['here', postgres]]) 
                 assert.match(client.log, new RegExp(`the tool ${name} is left out: .*${why.source}`));
             }
             assert.deepEqual(tools.find(({ name }) => name === 'read_progress')._meta, { own: 1 });
+            const bare = tools.find(({ name }) => name === 'read_null'); /* with null members */
+            assert.deepEqual(Object.keys(bare).filter(member => bare[member] === null), []);
+            assert.deepEqual(bare.annotations, { readOnlyHint: true });
         });
 
         test('what policies allow is performed at once, each time, with evidence of arguments and result', async () => {
@@ -587,7 +590,7 @@ describe('a gate of its own', () => {
         sdk.kill();
     });
 
-    test('an upstream that repeats the token of its connection in an error shows it to nobody', async () => {
+    test('an upstream that repeats the token of its connection shows it to nobody', async () => {
         const secret = 'upstream-token-4711';
         const upstream = http.createServer(async (request, answer) => {
             let text = '';
@@ -596,8 +599,10 @@ describe('a gate of its own', () => {
             const message = text ? JSON.parse(text) : {};
             const results = {
                 initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'echoing', version: '1' } },
-                'tools/list': { tools: [{ name: 'read_echo', inputSchema: { type: 'object' } }] },
+                'tools/list': { tools: ['read_echo', 'read_headers'].map((name) => ({ name, inputSchema: { type: 'object' } })) },
             };
+            if (message.params?.name === 'read_headers')
+                results['tools/call'] = { content: [{ type: 'text', text: JSON.stringify(request.headers) }], structuredContent: { got: request.headers.authorization } };
             if (request.method !== 'POST' || message.id === undefined) {
                 answer.writeHead(request.method === 'POST' ? 202 : 405).end();
                 return;
@@ -617,7 +622,10 @@ describe('a gate of its own', () => {
         assert.match(refused, /bad header Bearer \[REDACTED\]/);
         const evidence = await self.ask('GET', `${WS}/evidence?limit=200`, { token: self.admin });
         assert.equal(evidence.status, 200);
-        assert.ok(![refused, evidence.text, client.log].some((text) => text.includes(secret)));
+        await self.decide(record(await call(client, 'echoing__read_headers', {})).approvalId);
+        const results = [await call(client, 'echoing__read_headers', {}), await call(client, 'echoing__read_headers', {})];
+        assert.deepEqual(results.map(({ structuredContent }) => structuredContent.got), ['Bearer [REDACTED]', 'Bearer [REDACTED]']);
+        assert.ok(![refused, JSON.stringify(results), evidence.text, client.log].some((text) => text.includes(secret)));
         await client.close();
         upstream.close();
         upstream.closeAllConnections();
@@ -636,8 +644,8 @@ describe('a gate of its own', () => {
         await createUniverse(stars, 'sky');
         fs.writeFileSync(config, fs.readFileSync(path.join(example, 'host.toml'), 'utf8').replace('http://127.0.0.1:3001/mcp', `${stars.base}/mcp`), { mode: 0o600 });
         cli('admin', 'apply', path.join(example, 'gate.json'));
-        /* Once more: of the policy it makes another version. */
-        assert.match(cli('admin', 'apply', path.join(example, 'gate.json')), /1 changed/);
+        /* Once more: all is as it was. */
+        assert.match(cli('admin', 'apply', path.join(example, 'gate.json')), /^0 created, 0 changed, 4 unchanged/);
         const token = cli('tokens', 'create', '--workspace', 'ws-stars', '--subject', 'astronomer', '--agent', 'astronomer', '--owner', 'otto');
         const transport = new StdioClientTransport({
             command: program, args: ['gate', '--db', db, '--config', config, '--upstream', 'stars', '--wait', '0'], stderr: 'inherit',

@@ -33,6 +33,9 @@ test('every answer carries a correlation id and a trace, its own or the requestâ
     const given = await server.ask('GET', RUNS, { headers: { 'x-correlation-id': 'c-77', traceparent } });
     assert.deepEqual([given.headers.get('x-correlation-id'), given.headers.get('traceparent')], ['c-77', traceparent]);
     assert.equal(given.headers.get('content-security-policy'), "default-src 'none'");
+    const latin = await server.ask('POST', RUNS, { body: { workflowId: 'wf-noop', parameters: { n: 1 } }, headers: { 'x-correlation-id': 'caf\u00e9' } });
+    assert.equal(latin.status, 201, latin.text); /* sent as Latin-1 */
+    assert.match(latin.headers.get('x-correlation-id'), /^[0-9a-f-]{36}$/);
 });
 
 test('so do streams, health and the OpenAPI document, each field once', async () => {
@@ -56,6 +59,12 @@ test('outside dev and test an answer asks browsers to use https', async () => {
     }
 });
 
+function assertGuarded({ headers }, id = /^[0-9a-f-]{36}$/) {
+    assert.match(headers.get('x-correlation-id'), id);
+    assert.deepEqual(['content-security-policy', 'x-content-type-options', 'x-frame-options'].map((name) => headers.get(name)),
+        ["default-src 'none'", 'nosniff', 'DENY']);
+}
+
 test('refusals are problem documents, those of the library too', async () => {
     const cases = [
         [401, 'unauthorized', { token: null }, RUNS],
@@ -76,6 +85,7 @@ test('refusals are problem documents, those of the library too', async () => {
         assert.equal(answer.json.type, `https://portarium.dev/problems/${slug}`);
         assert.equal(answer.json.status, status);
         assert.equal(answer.json.instance, where.split('?')[0]);
+        assertGuarded(answer);
     }
     const wrong = await server.ask('POST', RUNS, { body: { workflowId: 7 } });
     assert.equal(wrong.status, 422);
@@ -85,6 +95,10 @@ test('refusals are problem documents, those of the library too', async () => {
     assert.deepEqual([long.status, long.json.errors], [422, [{ field: '/parameters/deep/0/text', message: 'a text of more than 65536 bytes' }]]);
     const other = await server.ask('POST', RUNS, { body: {}, headers: { 'Content-Type': 'text/plain' } });
     assert.equal(other.status, 415);
+    assertGuarded(other);
+    const method = await server.ask('PUT', RUNS, { body: {}, headers: { 'x-correlation-id': 'c-79' } });
+    assert.deepEqual([method.status, method.headers.get('allow'), method.headers.get('x-correlation-id')], [405, 'GET, HEAD, POST', 'c-79']);
+    assertGuarded(method, /^c-79$/);
 });
 
 test('a run of another workspace is not found', async () => {
@@ -239,6 +253,37 @@ test('events are dense, and a reader continues where it was', async () => {
     assert.equal((await server.ask('GET', '/v1/workspaces/ws-2/events:stream')).status, 403);
 });
 
+test('a reader whose event is none of the workspace receives resync', async () => {
+    const where = '/v1/workspaces/ws-1/events:stream';
+    await start('wf-noop', { n: 1 });
+    const [{ id }] = await events(server, `${where}?after=0`, 1);
+    assert.equal(id, 1);
+    for (const [query, headers] of [['?after=1000000', {}], ['', { 'Last-Event-ID': '1000000' }]]) {
+        const reading = events(server, where + query, 2, headers);
+        let seen = false;
+        reading.then(() => { seen = true; });
+        for (const end = Date.now() + 60_000; !seen; await start('wf-noop', { n: 1 }))
+            assert.ok(Date.now() < end, 'nothing arrives');
+        const [first, second] = await reading;
+        assert.deepEqual([first.event, first.data], ['resync', {}]);
+        assert.ok(second.id < 1_000_000);
+    }
+});
+
+test('a time is stored as UTC, whatever its offset', async () => {
+    const ITEMS = '/v1/workspaces/ws-1/work-items';
+    const made = await server.ask('POST', ITEMS, { body: { title: 'Due', sla: { dueAtIso: '2031-02-03T04:05:06+02:00' } } });
+    assert.deepEqual([made.status, made.json.sla], [201, { dueAtIso: '2031-02-03T02:05:06.000Z' }]);
+    const item = `${ITEMS}/${made.json.workItemId}`;
+    const changed = await server.ask('PATCH', item, { body: { sla: { dueAtIso: '2031-02-03T04:05:06.5-01:00' } } });
+    assert.deepEqual([changed.status, changed.json.sla], [200, { dueAtIso: '2031-02-03T05:05:06.500Z' }]);
+    const { json: { runId } } = await start('wf-gate', { target: 'x' });
+    const plan = await server.ask('POST', '/v1/workspaces/ws-1/plans', { body: { plannedEffects: [
+        { effectId: 'e', operation: 'Create', target: { sorName: 's', portFamily: 'CustomerSupport', externalId: 'x', externalType: 'ticket' }, summary: 'one' }] } });
+    const asked = await server.ask('POST', '/v1/workspaces/ws-1/approvals', { body: { runId, planId: plan.json.planId, prompt: 'May it?', dueAtIso: '2031-02-03T04:05:06+02:00' } });
+    assert.deepEqual([asked.status, asked.json.dueAtIso], [201, '2031-02-03T02:05:06.000Z']);
+});
+
 test('the OpenAPI document has every route, and its references hold', async () => {
     const { json, headers } = await server.ask('GET', '/v1/openapi.json', { token: null });
     assert.equal(json.openapi, '3.1.0');
@@ -258,6 +303,41 @@ test('the OpenAPI document has every route, and its references hold', async () =
     assert.equal(new Set(names).size, names.length);
     for (const [, name] of JSON.stringify(json).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
         assert.ok(json.components.schemas[name], name);
+});
+
+test('the token of a user who is not active does nothing', async () => {
+    const admin = server.token('ada', 'admin'), token = server.token('hugo', 'operator,approver'), USERS = '/v1/workspaces/ws-1/users';
+    const asked = async () => [(await server.ask('GET', RUNS, { token })).status, (await server.ask('POST', RUNS, { token, body: { workflowId: 'wf-noop', parameters: { n: 1 } } })).status];
+    const set = async (active) => assert.equal((await server.ask('PATCH', `${USERS}/hugo`, { token: admin, body: { active } })).status, 200);
+    assert.deepEqual(await asked(), [200, 201]); /* a subject need not be a user */
+    assert.equal((await server.ask('POST', USERS, { token: admin, body: { userId: 'hugo', email: 'hugo@example.com', roles: ['approver'] } })).status, 201);
+    assert.deepEqual(await asked(), [200, 201]);
+    await set(false);
+    assert.deepEqual(await asked(), [403, 403]);
+    assert.equal((await server.ask('GET', RUNS, { token })).json.detail, 'The user of the token is not active.');
+    assert.equal((await server.ask('GET', '/v1/workspaces/ws-1/events:stream', { token })).status, 403);
+    await set(true);
+    assert.deepEqual(await asked(), [200, 201]);
+});
+
+test('the OpenAPI document has what a problem has, and which bodies may be absent', async () => {
+    const { json } = await server.ask('GET', '/v1/openapi.json', { token: null });
+    const { properties, required } = json.components.schemas.Problem;
+    assert.equal(json.components.responses.Problem.content['application/problem+json'].schema.$ref, '#/components/schemas/Problem');
+    const problems = [
+        await server.ask('GET', RUNS, { token: null }), await server.ask('POST', RUNS, { body: { workflow: 'x', parameters: 1 } }), await server.ask('GET', `${RUNS}/none`),
+        await server.ask('PUT', RUNS, { body: {} }), await server.ask('GET', '/v1/nothing'), await server.ask('POST', RUNS),
+        ...await Promise.all(Array.from({ length: 400 }, () => server.ask('GET', `${RUNS}?limit=0`, { token: server.token('flo', 'auditor') }))),
+    ];
+    for (const { json: problem, headers } of problems) {
+        assert.equal(headers.get('content-type'), 'application/problem+json');
+        assert.deepEqual(Object.keys(problem).filter((name) => !properties[name]), [], JSON.stringify(problem));
+        assert.deepEqual(required.filter((name) => problem[name] === undefined), [], JSON.stringify(problem));
+        assert.match(problem.type, new RegExp(properties.type.pattern));
+    }
+    assert.ok(problems.some(({ json: { errors } }) => errors?.length > 0) && problems.some(({ json: { retryAfterSeconds } }) => retryAfterSeconds >= 1));
+    const absent = Object.values(json.paths).flatMap((methods) => Object.values(methods)).filter(({ requestBody }) => requestBody && !requestBody.required);
+    assert.deepEqual(absent.map(({ operationId }) => operationId), ['cancelRun']);
 });
 
 test('the OpenAPI document has each member of a query, and the headers of conditions', async () => {
@@ -307,4 +387,65 @@ test('a principal who asks too often is refused, and told when to come back', as
     assert.equal(refused.json.type, 'https://portarium.dev/problems/rate-limit-exceeded');
     assert.equal(refused.headers.get('retry-after'), String(refused.json.retryAfterSeconds));
     assert.equal((await server.ask('GET', `${RUNS}?limit=1`)).status, 200);
+});
+
+test('an unknown word in a filter is refused, with the words that there are', async () => {
+    const HERE = '/v1/workspaces/ws-1', admin = server.token('ada', 'admin');
+    const lists = [
+        ['runs', 'status', 'Succeeded', 'Cancelled'], ['approvals', 'status', 'Pending', 'RequestChanges'], ['work-items', 'status', 'Open', 'Closed'],
+        ['human-tasks', 'status', 'pending', 'escalated'], ['adapter-registrations', 'portFamily', 'SoftwareDev', 'Payroll'],
+        ['evidence', 'category', 'System', 'PolicyViolation'],
+    ];
+    const { paths } = (await server.ask('GET', '/v1/openapi.json', { token: null })).json;
+    for (const [list, name, one, other] of lists) {
+        const ask = (value) => server.ask('GET', `${HERE}/${list}?${name}=${value}`, { token: admin });
+        const several = name === 'status';
+        assert.equal((await ask(one)).status, 200);
+        assert.equal((await ask('')).status, 200);
+        assert.equal((await ask(`${one},${other}`)).status, several ? 200 : 422);
+        for (const bad of ['Nonsense', one.toLowerCase() + 'x', `${one},Nonsense`, `${one},`]) {
+            const { status, json } = await ask(bad);
+            assert.equal(status, 422, `${list} ${bad}`);
+            assert.equal(json.errors[0].field, name);
+            assert.match(json.errors[0].message, new RegExp(`${one}.*, ${other}|${other}.*, ${one}`));
+        }
+        const { schema, explode } = paths[`/v1/workspaces/{workspaceId}/${list}`].get.parameters.find((parameter) => parameter.name === name);
+        const words = several ? schema.items.enum : schema.enum;
+        assert.ok(words.includes(one) && words.includes(other));
+        assert.equal(explode, several ? false : undefined);
+    }
+    for (const [list, name] of [['users', 'active'], ['workflows', 'active'], ['adapter-registrations', 'enabled']]) {
+        const { status, json } = await server.ask('GET', `${HERE}/${list}?${name}=perhaps`, { token: admin });
+        assert.deepEqual([status, json.errors], [422, [{ field: name, message: 'must be true or false' }]]);
+    }
+    const names = paths['/v1/workspaces/{workspaceId}/runs/{runId}/evidence'].get.parameters.map((parameter) => parameter.name);
+    assert.equal(new Set(names).size, names.length);
+});
+
+test('a cursor of another list is refused', async () => {
+    const HERE = '/v1/workspaces/ws-1', admin = server.token('ada', 'admin');
+    const get = (where) => server.ask('GET', HERE + where, { token: admin });
+    for (let i = 0; i < 3; i++)
+        assert.equal((await server.ask('POST', `${HERE}/work-items`, { body: { title: 'Look' } })).status, 201);
+    const next = async (where) => encodeURIComponent((await get(where)).json.nextCursor);
+    const of = { items: await next('/work-items?limit=1'), open: await next('/work-items?limit=1&status=Open'), evidence: await next('/evidence?limit=1') };
+    const fit = [`/work-items?limit=2&cursor=${of.items}`, `/work-items?status=Open&cursor=${of.open}`, `/evidence?cursor=${of.evidence}`];
+    const unfit = [
+        `/runs?cursor=${of.items}`, `/work-items?cursor=${of.open}`, `/work-items?status=Open&cursor=${of.items}`, `/work-items?sort=createdAtIso:asc&cursor=${of.items}`,
+        `/work-items?q=Look&cursor=${of.items}`, `/evidence?cursor=${of.items}`, `/evidence?category=System&cursor=${of.evidence}`, `/evidence?sort=occurredAtIso:asc&cursor=${of.evidence}`,
+        `/approvals?cursor=${of.evidence}`,
+    ];
+    for (const where of fit)
+        assert.equal((await get(where)).status, 200, where);
+    for (const where of unfit) {
+        const { status, json } = await get(where);
+        assert.deepEqual([status, json.detail], [422, 'cursor is of another list'], where);
+    }
+});
+
+test('the longest wait is answered', async () => {
+    const { json: { runId } } = await server.ask('POST', RUNS, { body: { workflowId: 'wf-gate', parameters: { target: 'x' } } });
+    while ((await server.ask('GET', `${RUNS}/${runId}`)).json.status !== 'WaitingForApproval');
+    const { status, json } = await server.ask('GET', `${RUNS}/${runId}?wait=60`);
+    assert.deepEqual([status, json.status], [200, 'WaitingForApproval']);
 });

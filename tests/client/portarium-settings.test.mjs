@@ -89,3 +89,38 @@ test('rest.compat_400 answers what is wrong with an agent, and not with a run, w
     await withPlane('', async (server) => assert.deepEqual(await refusals(server), [422, 422]));
     await withPlane('[rest]\ncompat_400 = true\n', async (server) => assert.deepEqual(await refusals(server), [400, 422]));
 });
+
+test('who claims a workspace that does not exist finds nothing in it', async () => {
+    const claims = { ENABLE_DEV_AUTH: 'true', PORTARIUM_DEV_TOKEN: 'dev-token-1', PORTARIUM_DEV_WORKSPACE_ID: 'ws-none' };
+    Object.assign(process.env, claims);
+    const server = await plane(ONE, '--environment', 'test');
+    Object.keys(claims).forEach((name) => delete process.env[name]);
+    try {
+        const { json } = await server.ask('GET', '/v1/openapi.json', { token: null });
+        const where = Object.entries(json.paths).filter(([path, { get }]) => get && /^\/v1\/workspaces\/\{workspaceId\}[^{}]*$/.test(path))
+            .map(([path]) => path.replace('{workspaceId}', 'ws-none'));
+        assert.ok(where.length > 15);
+        for (const path of where) {
+            const answer = await server.ask('GET', path, { token: claims.PORTARIUM_DEV_TOKEN });
+            assert.deepEqual([path, answer.status, answer.json.detail], [path, 404, 'Workspace ws-none not found.']);
+        }
+        const started = await server.ask('POST', '/v1/workspaces/ws-none/runs', { token: claims.PORTARIUM_DEV_TOKEN, body: { workflowId: 'wf-noop' } });
+        assert.deepEqual([started.status, started.json.detail], [404, 'Workspace ws-none not found.']);
+        assert.equal((await server.ask('GET', '/v1/workspaces/ws-1/runs', { token: claims.PORTARIUM_DEV_TOKEN })).status, 403);
+    } finally {
+        await server.close();
+    }
+});
+
+test('a member of a policy that is none of a policy hides no tool and stops no server', async () => {
+    await withPlane('', async (server) => {
+        const ask = (method, where, body) => server.ask(method, `/v1/workspaces/ws-1${where}`, { token: server.token('ada', 'admin'), body });
+        const shown = async () => (await ask('POST', '/tool-exposure:judge', { tools: ['a_tool', 'b_tool'] })).json.tools;
+        for (const rules of [[], [{ ruleId: 'r', condition: 'true', effect: 'Allow' }]])
+            assert.equal((await ask('POST', '/policies', { name: 'x', defaultEffect: 'Deny', rules })).status, 201);
+        assert.deepEqual(await shown(), ['a_tool', 'b_tool']);
+        assert.equal((await ask('PUT', '/tool-exposure', { schemaVersion: 1, rules: [{ toolPattern: 'a_*' }], defaultEffect: 'Deny' })).status, 200);
+        await server.restart();
+        assert.deepEqual(await shown(), ['a_tool']);
+    });
+});

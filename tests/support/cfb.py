@@ -96,7 +96,7 @@ class Result:
 
     def __init__(self, status, stdout, stderr):
         self.status, self.stdout, self.stderr = status, stdout, stderr
-        self.messages = [json.loads(line) for line in stderr.decode().splitlines()]
+        self.messages = [json.loads(line) for line in stderr.decode().splitlines() if line]
         self.batches, self.streams = {}, []
         hello = self.messages[0]
         assert hello["type"] == "hello" and hello["protocol"] == "0.1" and hello["encoding"] == "cfb", hello

@@ -115,13 +115,19 @@ static mcp_status run_buf(struct engine *engine, const mcp_buf *sql, columns_sea
     return run(engine, sql->data, end, err);
 }
 
-static mcp_status limit(struct engine *engine, uint64_t memory_bytes, int threads, mcp_buf *sql,
-                        columns_sealed_end *end, mcp_error *err)
+/* A plan shows what the optimizer has read of the data: the least value of a column, by which it
+ * shortens the others. So what explains a statement does not look at them. */
+static const char without_values[] =
+    "; SET disabled_optimizers = 'statistics_propagation,compressed_materialization'";
+
+static mcp_status limit(struct engine *engine, const columns_sealed_request *request,
+                        uint64_t memory_bytes, int threads, mcp_buf *sql, columns_sealed_end *end,
+                        mcp_error *err)
 {
     mcp_buf_reset(sql);
     mcp_buf_printf(sql, "SET temp_directory = ''; SET memory_limit = '%" PRIu64 "B'; ",
                    memory_bytes);
-    mcp_buf_printf(sql, "SET threads = %d", threads);
+    mcp_buf_printf(sql, "SET threads = %d%s", threads, request->is_explain ? without_values : "");
     return run_buf(engine, sql, end, err);
 }
 
@@ -218,13 +224,30 @@ mcp_status instance_seal(struct engine *engine, const columns_sealed_request *re
     mcp_status st;
 
     mcp_buf_init(&sql, SQL_MAX);
-    st = limit(engine, memory_bytes, threads, &sql, end, err);
+    st = limit(engine, request, memory_bytes, threads, &sql, end, err);
     if (st == MCP_OK)
         st = make_views(engine, request, &sql, end, err);
     if (st == MCP_OK)
         st = set_path(engine, request->search_path, &sql, end, err);
     if (st == MCP_OK)
         st = shut(engine, request->fd_count, &sql, end, err);
+    mcp_buf_clear(&sql);
+    return st;
+}
+
+mcp_status instance_detach(struct engine *engine, const columns_sealed_request *request,
+                           columns_sealed_end *end, mcp_error *err)
+{
+    mcp_buf sql;
+    mcp_status st = MCP_OK;
+
+    mcp_buf_init(&sql, SQL_MAX);
+    for (size_t i = 0; st == MCP_OK && i < request->database_count; i++) {
+        mcp_buf_reset(&sql);
+        mcp_buf_puts(&sql, "DETACH ");
+        columns_quote(&sql, request->databases[i], '"');
+        st = run_buf(engine, &sql, end, err);
+    }
     mcp_buf_clear(&sql);
     return st;
 }

@@ -21,6 +21,10 @@ mcp_status instance_seal(struct engine *engine, const columns_sealed_request *re
                          uint64_t memory_bytes, int threads, columns_sealed_end *end,
                          mcp_error *err);
 
+/* Detach the databases of the setup. Views of them stay listed. */
+mcp_status instance_detach(struct engine *engine, const columns_sealed_request *request,
+                           columns_sealed_end *end, mcp_error *err);
+
 /* Take the engine's words for a failure into `end` and `err`. */
 mcp_status instance_failure(columns_sealed_end *end, duckdb_error_type type, const char *words,
                             mcp_error *err);

@@ -4,8 +4,8 @@
  * The parse is a tree of objects. A node of a query, a table and an expression have a "type", an
  * expression also a "class". The walk visits every member of every object, so nothing is skipped
  * because its place is unknown; constants alone are not entered, since what is in them is the
- * user's. The names of common table expressions hold within the query that has them: they are on
- * a list that grows and shrinks with the walk.
+ * user's. The names of common table expressions hold where the engine finds them, in what follows
+ * them and in the query that has them: they are on a list that grows and shrinks with the walk.
  */
 #include "columns/sealed/judge.h"
 
@@ -23,7 +23,7 @@ struct judge {
     columns_sealed_end *end;
     const columns_sealed_request *request;
     mcp_error *err;
-    bool has_view, has_system_table;
+    bool has_view, has_attached_view, has_system_table;
 };
 
 /* Queries, tables, and what orders and limits them. */
@@ -127,15 +127,20 @@ static bool is_cte(const struct cte *ctes, const char *name)
     return false;
 }
 
-static bool is_view(const struct judge *self, const char *schema, const char *name)
+/* Of a name without a schema the search path decides: any view of that name counts. */
+static bool is_view(struct judge *self, const char *schema, const char *name)
 {
+    bool is_found = false;
+
     for (size_t i = 0; i < self->request->view_count; i++) {
         const columns_sealed_view *view = &self->request->views[i];
         if (strcasecmp(view->name, name) == 0 &&
-            (!schema[0] || strcasecmp(view->schema, schema) == 0))
-            return true;
+            (!schema[0] || strcasecmp(view->schema, schema) == 0)) {
+            is_found = true;
+            self->has_attached_view = self->has_attached_view || view->is_attached;
+        }
     }
-    return false;
+    return is_found;
 }
 
 /* "table", or "schema.*" for all of a schema. */
@@ -185,6 +190,22 @@ static mcp_status judge_table(struct judge *self, const struct ast *table, const
     return refuse(self, MCP_E_NOT_FOUND, "Table with name", name, "does not exist");
 }
 
+/* A function or a type by a qualified name. A name before a function may also be that of a column,
+ * "name.upper()". */
+static mcp_status judge_qualified(struct judge *self, const struct ast *node)
+{
+    const columns_sealed_request *request = self->request;
+    const char *catalog = ast_text(node, "catalog");
+    const char *schema = ast_text(node, "schema");
+
+    if (catalog && catalog[0] && strcasecmp(catalog, "memory") != 0 &&
+        strcasecmp(catalog, "system") != 0)
+        return deny(self, "the database", catalog);
+    if (schema && is_in(schema, request->databases, request->database_count))
+        return deny(self, "the database", schema);
+    return MCP_OK;
+}
+
 /* ---- expressions ----------------------------------------------------------------------------- */
 
 static mcp_status judge_function(struct judge *self, const struct ast *function, bool is_table)
@@ -199,7 +220,7 @@ static mcp_status judge_function(struct judge *self, const struct ast *function,
         return deny(self, "the table function", name);
     if (!is_table && !is_in(name, rules->functions, rules->function_count))
         return deny(self, "the function", name);
-    return MCP_OK;
+    return judge_qualified(self, function);
 }
 
 /* current_date and others are columns to the parser. */
@@ -237,8 +258,28 @@ static mcp_status walk_all(struct judge *self, const struct ast *first, const st
     return st;
 }
 
-/* With the names of the entries of a WITH, then the node. Each entry is a frame of the stack, so
- * its name ends with it; there are not more of them than the parser allows. */
+/* The members of a node, without the entries of its WITH ("map" of "cte_map"). The engine knows
+ * the name of a recursive query in its second part alone: elsewhere it is one of its catalog. */
+static mcp_status walk_members(struct judge *self, const struct ast *node, const struct cte *ctes)
+{
+    const char *name = ast_text(node, "cte_name");
+    struct cte inner = { name ? name : "", ctes };
+    mcp_status st = MCP_OK;
+
+    for (const struct ast *member = node->first; st == MCP_OK && member; member = member->next) {
+        bool is_inside = name &&
+                         (strcmp(member->name, "right") == 0 || strcmp(member->name, "child") == 0);
+        if (strcmp(member->name, "map") != 0 ||
+            strcmp(node->name ? node->name : "", "cte_map") != 0)
+            st = walk(self, member, is_inside ? &inner : ctes);
+    }
+    return st;
+}
+
+/* The entries of a WITH in their order, then the node. An entry sees those before it: the engine
+ * looks for a name that comes later, or for that of the entry itself, in its own catalog. Each
+ * entry is a frame of the stack, so its name ends with it; there are not more of them than the
+ * parser allows. */
 static mcp_status walk_named(struct judge *self, const struct ast *node, const struct ast *entry,
                              const struct cte *ctes)
 {
@@ -246,19 +287,18 @@ static mcp_status walk_named(struct judge *self, const struct ast *node, const s
     struct cte inner = { name ? name : "", ctes };
 
     if (!entry)
-        return walk_all(self, node->first, ctes);
+        return walk_members(self, node, ctes);
     if (is_place(inner.name))
         return deny(self, "the name of a WITH", inner.name);
-    return walk_named(self, node, entry->next, &inner);
+    mcp_status st = walk_all(self, entry->first, ctes);
+    return st == MCP_OK ? walk_named(self, node, entry->next, &inner) : st;
 }
 
 static mcp_status walk_node(struct judge *self, const struct ast *node, const struct cte *ctes)
 {
     const struct ast *map = ast_get(ast_get(node, "cte_map"), "map");
-    const char *name = ast_text(node, "cte_name");
-    struct cte inner = { name ? name : "", ctes };
 
-    return walk_named(self, node, map ? map->first : NULL, name ? &inner : ctes);
+    return walk_named(self, node, map ? map->first : NULL, ctes);
 }
 
 /* What its type and its class say. */
@@ -277,17 +317,28 @@ static mcp_status judge_object(struct judge *self, const struct ast *node, const
     return strcmp(type, "BASE_TABLE") == 0 ? judge_table(self, node, ctes) : MCP_OK;
 }
 
-/* Values and types are entered by nobody: what is in them is the user's, or a name of a type. */
-static bool is_opaque(const struct ast *node)
+/* Of a type, which may have others in it, the names alone count. */
+static mcp_status walk_type(struct judge *self, const struct ast *node)
 {
-    return ast_get(node, "is_null") || (node->name && strcmp(node->name, "cast_type") == 0);
+    mcp_status st = ast_get(node, "user_type_name") ? judge_qualified(self, node) : MCP_OK;
+
+    for (const struct ast *member = node->first; st == MCP_OK && member; member = member->next)
+        st = walk_type(self, member);
+    return st;
+}
+
+static bool is_type(const struct ast *node)
+{
+    return node->name && strcmp(node->name, "cast_type") == 0;
 }
 
 static mcp_status walk(struct judge *self, const struct ast *node, const struct cte *ctes)
 {
     if (node->kind == AST_LIST)
         return walk_all(self, node->first, ctes);
-    if (node->kind != AST_OBJECT || is_opaque(node))
+    if (node->kind == AST_OBJECT && is_type(node))
+        return walk_type(self, node);
+    if (node->kind != AST_OBJECT || ast_get(node, "is_null")) /* a value, which is the user's */
         return MCP_OK;
     bool is_table_function = node->name && strcmp(node->name, "function") == 0;
     mcp_status st = judge_object(self, node, ctes, is_table_function);
@@ -311,7 +362,7 @@ static mcp_status not_parsed(struct judge *self, const struct ast *parse)
     return mcp_error_set(self->err, MCP_E_PARSE, "%s", end->message);
 }
 
-mcp_status judge_statement(columns_sealed_end *end, const struct ast *parse,
+mcp_status judge_statement(bool *has_system_table, columns_sealed_end *end, const struct ast *parse,
                            const columns_sealed_request *request, mcp_error *err)
 {
     struct judge self = { .end = end, .request = request, .err = err };
@@ -324,5 +375,11 @@ mcp_status judge_statement(columns_sealed_end *end, const struct ast *parse,
         return mcp_error_set(err, MCP_E_DENIED, "Multiple statements are not allowed");
     mcp_status st = walk(&self, statements->first, NULL);
     end->is_of_catalog = self.has_system_table && !self.has_view;
-    return st;
+    *has_system_table = self.has_system_table;
+    if (st != MCP_OK || !self.has_system_table || !self.has_attached_view)
+        return st;
+    snprintf(end->message, sizeof end->message,
+             "information_schema or sqlite_master together with a table that is in a DuckDB file: "
+             "ask in two statements");
+    return mcp_error_set(err, MCP_E_DENIED, "%s", end->message);
 }

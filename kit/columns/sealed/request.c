@@ -22,6 +22,7 @@ static void put_views(mcp_buf *out, const columns_sealed_request *request)
         wire_put_string(out, request->views[i].name);
         wire_put_string(out, request->views[i].sql);
         wire_put_uint(out, request->views[i].is_optional);
+        wire_put_uint(out, request->views[i].is_attached);
     }
 }
 
@@ -52,6 +53,7 @@ mcp_status request_write(mcp_buf *out, const columns_sealed_request *request,
     wire_put_text(out, request->sql, request->sql_length);
     wire_put_string(out, request->search_path);
     put_list(out, request->setup, request->setup_count);
+    put_list(out, request->databases, request->database_count);
     put_views(out, request);
     put_list(out, rules->functions, rules->function_count);
     put_list(out, rules->table_functions, rules->table_function_count);
@@ -82,6 +84,7 @@ static const columns_sealed_view *views_of(struct wire_reader *in, size_t *count
         views[i].name = wire_string(in);
         views[i].sql = wire_string(in);
         views[i].is_optional = wire_uint(in) != 0;
+        views[i].is_attached = wire_uint(in) != 0;
     }
     *count = n;
     return views;
@@ -123,13 +126,14 @@ mcp_status request_read(columns_sealed_request *out, struct sealed_settings *set
     request.sql = wire_text(&in, &request.sql_length);
     request.search_path = wire_string(&in);
     request.setup = list_of(&in, &request.setup_count, arena);
+    request.databases = list_of(&in, &request.database_count, arena);
     request.views = views_of(&in, &request.view_count, arena);
     rules->functions = list_of(&in, &rules->function_count, arena);
     rules->table_functions = list_of(&in, &rules->table_function_count, arena);
     rules->system_tables = list_of(&in, &rules->system_table_count, arena);
     request.params = params_of(&in, &request.param_count, arena);
-    if (!request.setup || !request.views || !rules->functions || !rules->table_functions ||
-        !rules->system_tables || !request.params)
+    if (!request.setup || !request.databases || !request.views || !rules->functions ||
+        !rules->table_functions || !rules->system_tables || !request.params)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a query");
     if (in.is_bad || in.at != in.length)
         return mcp_error_set(err, MCP_E_PARSE, "a request for the process of a query is broken");

@@ -75,6 +75,7 @@ typedef struct columns_sealed_view {
     const char *schema, *name;
     const char *sql;  /* its SELECT, the program's own */
     bool is_optional; /* a view that cannot be made is left out, and is no failure */
+    bool is_attached; /* it reads what the setup has attached */
 } columns_sealed_view;
 
 /** What a statement may use. Names are compared without regard to case. */
@@ -110,13 +111,18 @@ typedef struct columns_sealed_request {
     size_t fd_count;
     const char *const *setup; /* statements of the program before the views: ATTACH */
     size_t setup_count;
+    /* The databases that the setup attaches. The statement names none of them. They are detached
+     * before one that reads system tables, which would list everything in them: such a statement
+     * names no view with `is_attached`. */
+    const char *const *databases;
+    size_t database_count;
     const columns_sealed_view *views;
     size_t view_count;
     const char *search_path; /* "outputs,main"; NULL: that of the engine */
     const columns_sealed_rules *rules;
     const char *sql; /* one SELECT or WITH, without `;` */
     size_t sql_length;
-    bool is_explain; /* explain it, do not run it */
+    bool is_explain; /* explain it, do not run it; the plan has no value of the files */
     const columns_sealed_param *params;
     size_t param_count;
     uint64_t rows_max;  /* 1 or more: not more rows than this are made */

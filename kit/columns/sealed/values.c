@@ -80,6 +80,9 @@ static bool number_cell(columns_cell *out, const struct values *self, duckdb_vec
     case DUCKDB_TYPE_UINTEGER:
         *out = integer_cell(AT(uint32_t));
         return true;
+    case DUCKDB_TYPE_UBIGINT: /* a greater one is a numeral */
+        *out = integer_cell((int64_t)AT(uint64_t));
+        return AT(uint64_t) <= INT64_MAX;
     case DUCKDB_TYPE_FLOAT:
         out->number = (double)AT(float);
         out->kind = COLUMNS_CELL_NUMBER;

@@ -44,6 +44,7 @@ struct worker {
     columns_sealed_request request;
     struct sealed_settings settings;
     columns_sealed_end end;
+    bool has_system_table; /* the statement names one */
     mcp_error err;
     atomic_bool should_stop, has_ended;
 };
@@ -241,7 +242,9 @@ static mcp_status judge(struct worker *self, const char *text, size_t length)
     const struct ast *tree = NULL;
     mcp_status st = parse(&tree, self, text, length);
 
-    return st == MCP_OK ? judge_statement(&self->end, tree, &self->request, &self->err) : st;
+    return st == MCP_OK ? judge_statement(&self->has_system_table, &self->end, tree, &self->request,
+                                          &self->err)
+                        : st;
 }
 
 static mcp_status bind(struct worker *self, duckdb_prepared_statement statement)
@@ -483,6 +486,8 @@ static mcp_status answer(struct worker *self)
         st = judge(self, self->request.sql, self->request.sql_length);
     if (st == MCP_OK && !self->request.is_explain)
         st = judge(self, text.data, text.length);
+    if (st == MCP_OK && self->has_system_table)
+        st = instance_detach(&self->engine, &self->request, &self->end, &self->err);
     if (st == MCP_OK)
         st = go_on(self);
     if (st == MCP_OK && self->request.is_explain) {

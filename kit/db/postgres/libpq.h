@@ -12,6 +12,7 @@
 #include "mcp/error.h"
 
 #define PG_FUNCTIONS(X)                                                                            \
+    X(PQbackendPID)                                                                                \
     X(PQclear)                                                                                     \
     X(PQcmdStatus)                                                                                 \
     X(PQcmdTuples)                                                                                 \

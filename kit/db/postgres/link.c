@@ -74,7 +74,8 @@ mcp_status pg_parse_url(db_target *target, const char *url, mcp_error *err)
     target->parsed = pg_lib.PQconninfoParse(url, NULL);
     if (!target->parsed)
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "the database's URL is not postgres://USER@HOST:PORT/NAME");
+                             "the database's URL is not postgres://USER@HOST:PORT/NAME, or has an "
+                             "option that libpq does not know");
     return MCP_OK;
 }
 
@@ -140,15 +141,16 @@ static mcp_status say(const db_target *target, mcp_status st, const char *words,
     bool tells = password && *password && strstr(words, password);
 
     if (tells || !*words)
-        return mcp_error_set(err, st, "the connection to the database failed");
-    return mcp_error_set(err, st, "database: %.*s", (int)strcspn(words, "\n"), words);
+        return mcp_error_set(err, st, DB_ENGINE_SAYS "the connection failed");
+    return mcp_error_set(err, st, DB_ENGINE_SAYS "%.*s", (int)strcspn(words, "\n"), words);
 }
 
 /* The status of a failed connection: only the message has it. */
 static mcp_status refuse_connection(PGconn *conn, const db_target *target, mcp_error *err)
 {
     const char *words = pg_lib.PQerrorMessage(conn);
-    bool is_full = strstr(words, "too many clients") || strstr(words, "remaining connection slots");
+    bool is_full = strstr(words, "too many clients") || strstr(words, "too many connections") ||
+                   strstr(words, "remaining connection slots");
 
     return say(target, is_full ? MCP_E_BUSY : MCP_E_IO, words, err);
 }

@@ -269,6 +269,8 @@ static mcp_status open_link(db_link **out, const db_target *target, db_mode mode
     mcp_buf_init(&self->room, VALUES_ROOM_MAX);
     mcp_status st = pg_connect(&self->conn, target, err);
     if (st == MCP_OK)
+        st = pg_refuse_pooler(self, err);
+    if (st == MCP_OK)
         st = configure(self, err);
     if (st == MCP_OK)
         st = pg_note_life(self, err);
@@ -413,7 +415,7 @@ static mcp_status script(db_link *link, const char *sql, mcp_error *err)
     mcp_buf text;
 
     mcp_buf_init(&text, SCRIPT_MAX);
-    mcp_status st = db_dialect_with_bytea(&text, sql);
+    mcp_status st = db_dialect_of_postgres(&text, sql);
     if (st != MCP_OK)
         mcp_error_set(err, st, "no room for a script");
     else

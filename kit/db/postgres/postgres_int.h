@@ -64,6 +64,10 @@ mcp_status pg_lose(pg_link *self, mcp_error *err);
  * NULL: dropped */
 mcp_status pg_exec(pg_link *self, PGresult **last, const char *sql, mcp_error *err);
 
+/* pooler.c: @return MCP_OK; MCP_E_UNSUPPORTED: the connection's next transaction may have another
+ * connection of the server; as pg_exec */
+mcp_status pg_refuse_pooler(pg_link *self, mcp_error *err);
+
 /* outcome.c: begin a transaction that writes, so that its outcome can be queried */
 mcp_status pg_begin_known(pg_link *self, mcp_error *err);
 

@@ -602,6 +602,17 @@ void mcp__dispatch_hang_up(const mcp__peer *notification_peer)
     }
 }
 
+void mcp__dispatch_end_listening(const mcp__peer *notification_peer)
+{
+    mcp_call *next;
+
+    for (mcp_call *call = LIST_FIRST(&notification_peer->calls); call; call = next) {
+        next = LIST_NEXT(call, loop.of_peer);
+        if (mcp__call_waits_for(call, MCP__WAIT_SUBSCRIPTION))
+            end_call(call, MCP_OK);
+    }
+}
+
 void mcp__dispatch_refuse_waiting(mcp__session *session)
 {
     while (session->calls.waiting > 0) {

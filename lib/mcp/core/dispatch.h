@@ -63,6 +63,10 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why);
  *  asked to stop; from 2026-07-28 all of them are cancelled. The peer may be gone afterwards. */
 void mcp__dispatch_hang_up(const mcp__peer *notification_peer);
 
+/** Answer the calls of that peer that only listen: they would last as long as their client. The
+ *  peer may be gone afterwards. */
+void mcp__dispatch_end_listening(const mcp__peer *notification_peer);
+
 /** Answer calls that have not begun with an error; nothing more is begun. */
 void mcp__dispatch_refuse_waiting(mcp__session *session);
 

@@ -73,6 +73,24 @@ mcp__feature *mcp__list_find_namesake(const mcp__list *list, const mcp__feature 
     return other ? other : mcp__list_find(list, feature->safe_name, strlen(feature->safe_name));
 }
 
+/* ---- what files say -------------------------------------------------------------------------- */
+
+mcp_status mcp__list_check_members(const mcp_json *entry, const mcp__list_member *table,
+                                   mcp_error *err)
+{
+    const char *twice = mcp_json_duplicate(entry);
+
+    if (twice)
+        return mcp_error_set(err, MCP_E_PARAMS, "duplicate member '%s'", twice);
+    for (; table->name; table++) {
+        mcp_json_type type = mcp_json_type_of(mcp_json_get(entry, table->name));
+        if (type != MCP_JSON_ABSENT && type != table->type)
+            return mcp_error_set(err, MCP_E_PARAMS, "'%s' is of type %s, not %s", table->name,
+                                 mcp_json_type_name(type), mcp_json_type_name(table->type));
+    }
+    return MCP_OK;
+}
+
 /* ---- who may know ---------------------------------------------------------------------------- */
 
 /* RFC 6749, 3.3: printable ASCII without the quote and the backslash. */

@@ -52,6 +52,21 @@ typedef struct mcp__list {
 typedef void mcp__list_render(mcp_json_writer *writer, const mcp__feature *feature,
                               mcp_revision revision);
 
+/** What a member of a feature's entry must be. A table of them ends with a row whose name is
+ *  NULL. */
+typedef struct mcp__list_member {
+    const char *name;
+    mcp_json_type type;
+} mcp__list_member;
+
+/**
+ * Check an entry of a file: no member occurs twice, and those of the table have their type.
+ *
+ * @return MCP_OK; MCP_E_PARAMS: the message names the member
+ */
+mcp_status mcp__list_check_members(const mcp_json *entry, const mcp__list_member *table,
+                                   mcp_error *err);
+
 /** Make the list empty. @param member borrowed, a constant */
 void mcp__list_init(mcp__list *list, mcp_arena *arena, const char *member, mcp_feature kind);
 

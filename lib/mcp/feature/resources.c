@@ -34,22 +34,16 @@ typedef struct mcp__listed_resource {
     bool is_bound;                     /* its row was seen */
 } mcp__listed_resource;
 
-/* What a member of an entry must be. A table of them ends with a row whose name is NULL. */
-struct member {
-    const char *name;
-    mcp_json_type type;
-};
-
 /* One of the two lists of the file. */
 struct group {
     const char *member; /* its name, in the file and in the answer */
     const char *key;    /* what names an entry of it */
-    const struct member *members;
+    const mcp__list_member *members;
     bool is_template;
 };
 
 /* clang-format off */
-static const struct member resource_members[] = {
+static const mcp__list_member resource_members[] = {
     { "uri", MCP_JSON_STRING },         { "name", MCP_JSON_STRING },
     { "title", MCP_JSON_STRING },       { "description", MCP_JSON_STRING },
     { "mimeType", MCP_JSON_STRING },    { "size", MCP_JSON_INT },
@@ -57,7 +51,7 @@ static const struct member resource_members[] = {
     { "_meta", MCP_JSON_OBJECT },       { 0 }
 };
 
-static const struct member template_members[] = {
+static const mcp__list_member template_members[] = {
     { "uriTemplate", MCP_JSON_STRING },  { "name", MCP_JSON_STRING },
     { "title", MCP_JSON_STRING },        { "description", MCP_JSON_STRING },
     { "mimeType", MCP_JSON_STRING },     { "annotations", MCP_JSON_OBJECT },
@@ -119,22 +113,6 @@ static bool has_scheme(const char *uri)
     return isalpha((unsigned char)uri[0]) && uri[length] == ':';
 }
 
-/* No duplicates, and members of that table have their type. */
-static mcp_status check_members(const mcp_json *entry, const struct member *table, mcp_error *err)
-{
-    const char *twice = mcp_json_duplicate(entry);
-
-    if (twice)
-        return mcp_error_set(err, MCP_E_PARAMS, "duplicate member '%s'", twice);
-    for (; table->name; table++) {
-        mcp_json_type type = mcp_json_type_of(mcp_json_get(entry, table->name));
-        if (type != MCP_JSON_ABSENT && type != table->type)
-            return mcp_error_set(err, MCP_E_PARAMS, "'%s' is of type %s, not %s", table->name,
-                                 mcp_json_type_name(type), mcp_json_type_name(table->type));
-    }
-    return MCP_OK;
-}
-
 static mcp_status check_entry(const mcp_json *entry, const struct group *group, mcp_error *err)
 {
     const char *key = mcp_json_get_string(entry, group->key);
@@ -144,7 +122,7 @@ static mcp_status check_entry(const mcp_json *entry, const struct group *group, 
     if (!key)
         return mcp_error_set(err, MCP_E_PARAMS, FILE_NAME ": an entry of '%s' without '%s'",
                              group->member, group->key);
-    if (check_members(entry, group->members, &inner) != MCP_OK)
+    if (mcp__list_check_members(entry, group->members, &inner) != MCP_OK)
         return fault(err, key, inner.message);
     if (!mcp_json_get_string(entry, "name"))
         return fault(err, key, "has no 'name'");

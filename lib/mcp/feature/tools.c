@@ -345,16 +345,45 @@ static bool describes_object(const mcp_json *definition, const char *member)
     return type && strcmp(type, "object") == 0;
 }
 
+/* Clients refuse a whole list for one entry that is not as the revisions define it. */
+static mcp_status check_definition(const mcp_json *definition, mcp_error *err)
+{
+    /* clang-format off */
+    static const mcp__list_member members[] = {
+        { "name", MCP_JSON_STRING },        { "title", MCP_JSON_STRING },
+        { "description", MCP_JSON_STRING }, { "annotations", MCP_JSON_OBJECT },
+        { "icons", MCP_JSON_ARRAY },        { "execution", MCP_JSON_OBJECT },
+        { "_meta", MCP_JSON_OBJECT },       { 0 }
+    };
+    static const mcp__list_member hints[] = {
+        { "title", MCP_JSON_STRING },       { "readOnlyHint", MCP_JSON_BOOL },
+        { "destructiveHint", MCP_JSON_BOOL }, { "idempotentHint", MCP_JSON_BOOL },
+        { "openWorldHint", MCP_JSON_BOOL }, { 0 }
+    };
+    /* clang-format on */
+    const mcp_json *annotations = mcp_json_get(definition, "annotations");
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = mcp__list_check_members(definition, members, err);
+
+    if (st == MCP_OK && mcp__list_check_members(annotations, hints, &cause) != MCP_OK)
+        st = mcp_error_set(err, MCP_E_PARAMS, "annotations: %s", cause.message);
+    if (st == MCP_OK && mcp_json_get_string(definition, "name")[0] == '\0')
+        st = mcp_error_set(err, MCP_E_PARAMS, "'name' is empty");
+    return st;
+}
+
 /* What the tool's file says. */
 static mcp_status load_definition(mcp__tool *tool, const mcp_json *shared, mcp_error *err)
 {
     const mcp_json *definition = tool->definition;
+    mcp_status st = check_definition(definition, err);
 
+    if (st != MCP_OK)
+        return st;
     if (!describes_object(definition, "inputSchema"))
         return mcp_error_set(err, MCP_E_PARAMS, "inputSchema must have type \"object\"");
     tool->gives_object = describes_object(definition, "outputSchema");
-    mcp_status st = load_schema(&tool->input, &tool->input_schema, tool, shared, "inputSchema",
-                                err);
+    st = load_schema(&tool->input, &tool->input_schema, tool, shared, "inputSchema", err);
     if (st == MCP_OK)
         st = mcp__param_headers_read(&tool->headers, tool->owner->arena, tool->input, err);
     if (st == MCP_OK && mcp_json_get(definition, "outputSchema"))
@@ -374,6 +403,8 @@ static mcp_status check_row(const mcp__tool *tool, mcp_error *err)
     const mcp__feature *other = mcp__list_find_namesake(&tool->owner->tools, &tool->base);
     const char *fault = NULL;
 
+    if (other && strcmp(other->name, row->name) == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "there are two tools %s", row->name);
     if (other)
         return mcp_error_set(err, MCP_E_PARAMS, "tools %s and %s have one safe name", row->name,
                              other->name);
@@ -439,21 +470,37 @@ static mcp_status read_files(mcp__tool **out, size_t *count, mcp__features *set,
     return MCP_OK;
 }
 
-static mcp__tool *find_unbound(mcp__tool *all, size_t count, const char *name)
+/* The tool of that name among those read, but for `except`, which may be NULL. */
+static mcp__tool *find_read(mcp__tool *all, size_t count, const char *name, const mcp__tool *except)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(all[i].base.name, name) == 0 && !all[i].row)
+        if (strcmp(all[i].base.name, name) == 0 && &all[i] != except)
             return &all[i];
     return NULL;
+}
+
+/* A tool that no row has bound: it has no row, or another file has its name. */
+static mcp_status refuse_unbound(mcp__tool *all, size_t count, const mcp__tool *tool,
+                                 mcp_error *err)
+{
+    const mcp__tool *other = find_read(all, count, tool->base.name, tool);
+
+    if (other)
+        return mcp_error_set(err, MCP_E_PARAMS, "%s and %s: both have the tool %s",
+                             other->file->path, tool->file->path, tool->base.name);
+    return mcp_error_set(err, MCP_E_PARAMS, "%s: tool %s has no row in the table", tool->file->path,
+                         tool->base.name);
 }
 
 static mcp_status bind(mcp__tool *all, size_t count, const mcp_features *features,
                        const mcp_json *shared, mcp_error *err)
 {
     for (const mcp_tool *row = features->tools; row->name; row++) {
-        mcp__tool *tool = find_unbound(all, count, row->name);
+        mcp__tool *tool = find_read(all, count, row->name, NULL);
         if (!tool)
             return mcp_error_set(err, MCP_E_PARAMS, "tool %s has no file tools/*.json", row->name);
+        if (tool->row)
+            return mcp_error_set(err, MCP_E_PARAMS, "tool %s has two rows in the table", row->name);
         tool->row = row;
         tool->base.data = features->data;
         mcp_status st = add_tool(tool, shared, err);
@@ -462,8 +509,7 @@ static mcp_status bind(mcp__tool *all, size_t count, const mcp_features *feature
     }
     for (size_t i = 0; i < count; i++)
         if (!all[i].row)
-            return mcp_error_set(err, MCP_E_PARAMS, "%s: tool %s has no row in the table",
-                                 all[i].file->path, all[i].base.name);
+            return refuse_unbound(all, count, &all[i], err);
     return MCP_OK;
 }
 

@@ -382,16 +382,18 @@ void mcp__authorize_challenge(const mcp__httpd *httpd, mcp_buf *field, const cha
                       scopes);
 }
 
-/* The reason as a body, in the form of OAuth's errors; on paths of routes in theirs. Returns its
- * type. */
-static const char *write_reason(mcp_buf *body, mcp__httpd *httpd, mcp__http_exchange *exchange,
-                                int status, const char *error, const char *words)
+/* The reason as a body, in the form of OAuth's errors; on paths of routes in theirs, with fields
+ * whose arena is `fields`. Returns its type. */
+static const char *write_reason(mcp_buf *body, mcp__head *head, mcp_arena **fields,
+                                mcp__httpd *httpd, mcp__http_exchange *exchange, int status,
+                                const char *error, const char *words)
 {
     const char *type = "application/json";
     mcp_json_writer writer;
 
     if (mcp__httpd_is_route(httpd, exchange))
-        return mcp__httpd_refusal_body(body, &type, exchange, status, words, httpd) ? type : NULL;
+        return mcp__httpd_refusal(body, &type, head, fields, httpd, exchange, status, words) ? type
+                                                                                             : NULL;
     mcp_json_writer_init(&writer, body);
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "error", error);
@@ -405,17 +407,19 @@ static void challenge(mcp__httpd *httpd, mcp__http_exchange *exchange, int statu
                       const char *error, const char *words)
 {
     mcp__head head = { .count = 0 };
+    mcp_arena *fields = NULL;
     mcp_buf field, body;
 
     mcp_buf_init(&field, CHALLENGE_MAX);
     mcp_buf_init(&body, CHALLENGE_MAX);
     put_challenge(&field, httpd->authorize, error, words, NULL);
     mcp__head_add(&head, "WWW-Authenticate", field.data);
-    mcp__head_add(
-        &head, "Content-Type",
-        write_reason(&body, httpd, exchange, status, error ? error : "invalid_token", words));
+    const char *type = write_reason(&body, &head, &fields, httpd, exchange, status,
+                                    error ? error : "invalid_token", words);
+    mcp__head_add(&head, "Content-Type", type);
     mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange), MCP__EXPOSED);
     mcp__head_reply(&head, exchange, status, &body);
+    mcp_arena_free(fields);
     mcp_buf_clear(&field);
     httpd->counts.refused++;
 }
@@ -616,6 +620,28 @@ void mcp__authorize_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
         mcp__http_set_data(exchange, &asked->owner);
     else
         mcp__httpd_answer_with(httpd, exchange, 503, "Retry-After", "5", NULL);
+}
+
+/* ---- the caller ------------------------------------------------------------------------------ */
+
+const char *mcp__httpd_caller_name(const mcp__httpd *httpd)
+{
+    return httpd->caller ? httpd->caller->name : NULL;
+}
+
+int64_t mcp__httpd_caller_expires_ms(const mcp__httpd *httpd)
+{
+    return httpd->caller ? httpd->caller->expires_ms : 0;
+}
+
+bool mcp__httpd_copy_caller(const mcp__httpd *httpd, mcp_arena **arena, const mcp_principal **out)
+{
+    bool is_lost = false;
+
+    *arena = httpd->caller ? mcp_arena_new(0) : NULL;
+    if (*arena)
+        *out = mcp__principal_copy(*arena, httpd->caller, &is_lost);
+    return !is_lost && (*arena || !httpd->caller);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */

@@ -138,7 +138,8 @@ static void look_at_method(mcp__httpd *httpd, mcp__http_exchange *exchange,
 {
     if (endpoint->method && !mcp__httpd_is_method(exchange, endpoint->method) &&
         !(endpoint->is_probe && mcp__httpd_is_method(exchange, "HEAD")))
-        mcp__httpd_answer_with(httpd, exchange, 405, "Allow", endpoint->method, NULL);
+        mcp__httpd_answer_with(httpd, exchange, 405, "Allow",
+                               endpoint->is_probe ? "GET, HEAD" : endpoint->method, NULL);
     else if (endpoint->head)
         endpoint->head(httpd, exchange);
 }
@@ -188,6 +189,13 @@ bool mcp__httpd_refusal_body(mcp_buf *body, const char **mime_type,
            mcp__rest_refusal_body(body, mime_type, httpd, exchange, status, message);
 }
 
+bool mcp__httpd_refusal(mcp_buf *body, const char **mime_type, struct mcp__head *head,
+                        mcp_arena **fields, const mcp__httpd *httpd,
+                        const mcp__http_exchange *exchange, int status, const char *message)
+{
+    return mcp__rest_refusal(body, mime_type, head, fields, httpd, exchange, status, message);
+}
+
 void mcp__httpd_step_later(mcp__httpd *httpd)
 {
     if (!httpd->is_stepping)
@@ -234,6 +242,17 @@ static void on_hung_up(mcp__http_exchange *exchange, void *data)
         owner->hung_up(owner);
 }
 
+static void on_half_closed(mcp__http_exchange *exchange, void *data)
+{
+    mcp__exchange_owner *owner = mcp__http_data(exchange);
+
+    (void)data;
+    if (owner && owner->half_closed)
+        owner->half_closed(owner);
+    else
+        mcp__http_break(exchange);
+}
+
 void mcp__httpd_calls_due(mcp__serve *self)
 {
     int64_t now_ms = mcp_clock_mono_ms();
@@ -250,23 +269,6 @@ static void on_drained(mcp__http_exchange *exchange, void *data)
         owner->drained(owner);
     else
         mcp__httpd_calls_due(data);
-}
-
-/* ---- the caller ------------------------------------------------------------------------------ */
-
-const char *mcp__httpd_caller_name(const mcp__httpd *httpd)
-{
-    return httpd->caller ? httpd->caller->name : NULL;
-}
-
-bool mcp__httpd_copy_caller(const mcp__httpd *httpd, mcp_arena **arena, const mcp_principal **out)
-{
-    bool is_lost = false;
-
-    *arena = httpd->caller ? mcp_arena_new(0) : NULL;
-    if (*arena)
-        *out = mcp__principal_copy(*arena, httpd->caller, &is_lost);
-    return !is_lost && (*arena || !httpd->caller);
 }
 
 /* ---- bodies that are messages ---------------------------------------------------------------- */
@@ -519,7 +521,7 @@ static mcp_status start_alive(mcp__httpd *httpd, mcp_error *err)
 static void fill_options(mcp_http_options *http, size_t message_max)
 {
     mcp_http_limits *limits = &http->limits;
-#define DEFAULT(field, value) (field) = (field) > 0 ? (field) : (value)
+#define DEFAULT(field, value) (field) = (field) != 0 ? (field) : (value)
 
     if (!http->host)
         http->host = http->socket_count > 0 ? "" : "127.0.0.1";
@@ -573,17 +575,46 @@ static mcp_status check_sockets(const mcp_http_options *http, mcp_error *err)
     return st;
 }
 
+/* Requests are compared with it without the slash at their end, and have no such bytes. */
+static mcp_status check_path(const char *path, mcp_error *err)
+{
+    size_t length = strlen(path);
+
+    if (path[0] != '/')
+        return mcp_error_set(err, MCP_E_PARAMS, "the path of MCP must begin with /");
+    if (length > 1 && path[length - 1] == '/')
+        return mcp_error_set(err, MCP_E_PARAMS, "the path of MCP must not end with /: %s", path);
+    for (size_t i = 0; i < length; i++)
+        if (path[i] <= 0x20 || path[i] == 0x7f || strchr("?#", path[i]))
+            return mcp_error_set(err, MCP_E_PARAMS,
+                                 "the path of MCP has a byte that no path of a request has: %s",
+                                 path);
+    return MCP_OK;
+}
+
+static mcp_status check_limits(const mcp_http_limits *limits, mcp_error *err)
+{
+    if (limits->connections_max < 0 || limits->sessions_max < 0 || limits->session_idle_ms < 0 ||
+        limits->keepalive_ms < 0 || limits->stream_after_ms < 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "a bound in the options of HTTP is negative");
+    return MCP_OK;
+}
+
 static mcp_status check_options(const mcp_http_options *http, mcp_error *err)
 {
-    if (http->path[0] != '/')
-        return mcp_error_set(err, MCP_E_PARAMS, "the path of MCP must begin with /");
+    mcp_status st = check_path(http->path, err);
+
+    if (st != MCP_OK)
+        return st;
     if (http->host[0] == '\0' && !http->unix_path && http->socket_count == 0)
         return mcp_error_set(err, MCP_E_PARAMS, "neither an address nor a socket to listen on");
     if (!http->tls_certificate != !http->tls_key)
         return mcp_error_set(err, MCP_E_PARAMS, "TLS needs a certificate and its key");
     if (http->port < 0 || http->port > 65535)
         return mcp_error_set(err, MCP_E_PARAMS, "there is no port %d", http->port);
-    mcp_status st = check_sockets(http, err);
+    st = mcp__origin_check_lists(http->hosts, http->origins, err);
+    if (st == MCP_OK)
+        st = check_sockets(http, err);
     return st == MCP_OK ? check_open(http, http->host, err) : st;
 }
 
@@ -630,6 +661,7 @@ static mcp_status make_listener(mcp__httpd *httpd, mcp_error *err)
         .handler = { .head = on_head,
                      .request = on_request,
                      .hung_up = on_hung_up,
+                     .half_closed = on_half_closed,
                      .drained = on_drained,
                      .refused = mcp__httpd_refusal_body,
                      .data = httpd },
@@ -746,9 +778,11 @@ mcp_status mcp__httpd_serve(mcp__serve_setup *setup, const mcp_http_options *opt
     mcp__durations_init(&httpd->durations);
     httpd->process_start_s = mcp__process_start_s();
     httpd->http = *options;
+    mcp_status st = check_limits(&httpd->http.limits, err);
     fill_options(&httpd->http, setup->context.options->limits.message_max_bytes);
     httpd->peers_step_ms = step_ms(&httpd->http.limits);
-    mcp_status st = open_transport(httpd, setup, err);
+    if (st == MCP_OK)
+        st = open_transport(httpd, setup, err);
     if (st == MCP_OK)
         mcp__serve_run(&httpd->serve);
     setup->is_left_running = !close_transport(httpd);

@@ -25,6 +25,8 @@ typedef struct mcp__exchange_owner mcp__exchange_owner;
 struct mcp__exchange_owner {
     /** The client is gone. */
     void (*hung_up)(mcp__exchange_owner *self);
+    /** A stream's client sends no more, see net/http.h. NULL: it is taken as gone. */
+    void (*half_closed)(mcp__exchange_owner *self);
     /** A stream's reader was slow, and has taken all. NULL: it concerns the calls alone. */
     void (*drained)(mcp__exchange_owner *self);
 };
@@ -84,6 +86,9 @@ void mcp__httpd_quicken(mcp__httpd *httpd, int64_t every_ms);
 /** The name of the caller, which its session belongs to; NULL: none is known. */
 const char *mcp__httpd_caller_name(const mcp__httpd *httpd);
 
+/** When the caller's token expires, by the wall clock; 0: never, or nobody knows. */
+int64_t mcp__httpd_caller_expires_ms(const mcp__httpd *httpd);
+
 /** A copy of the caller that outlives its request. @param arena pays; yours; NULL where none is
  *  known. @return false: no memory; free `arena` all the same */
 bool mcp__httpd_copy_caller(const mcp__httpd *httpd, mcp_arena **arena, const mcp_principal **out);
@@ -114,6 +119,15 @@ void mcp__httpd_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int stat
 bool mcp__httpd_refusal_body(mcp_buf *body, const char **mime_type,
                              const mcp__http_exchange *exchange, int status, const char *message,
                              void *httpd);
+
+struct mcp__head;
+
+/** The body of a refusal on a path of a route, with header fields of the program, added to `head`.
+ *  @param fields the arena of their texts: free it after the answer
+ *  @return false: memory is out */
+bool mcp__httpd_refusal(mcp_buf *body, const char **mime_type, struct mcp__head *head,
+                        mcp_arena **fields, const mcp__httpd *httpd,
+                        const mcp__http_exchange *exchange, int status, const char *message);
 
 /** Answers the exchange. What `incoming` holds may be taken; the remainder is freed afterwards. */
 typedef void mcp__body_taker(mcp__httpd *httpd, mcp__http_exchange *exchange,

@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 
 #define LAST_MS 500
 #define SECOND_SIGNAL_MS 1000
@@ -250,6 +251,8 @@ bool mcp__serve_close(mcp__serve *serve)
     for (int i = 0; i < 2; i++)
         mcp__signal_free(serve->signals[i]);
     mcp__signal_free(serve->hangup);
+    if (serve->context.subscriptions) /* other threads may still notify; sessions end later */
+        mcp__subscriptions_detach(serve->context.subscriptions);
     return mcp__pool_free(serve->pool);
 }
 

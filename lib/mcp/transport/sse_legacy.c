@@ -106,6 +106,7 @@ static int take_message(mcp__httpd *httpd, mcp__httpd_peer *peer, mcp__incoming 
     httpd->counts.messages++;
     mcp__session_table_touch(&httpd->sessions, entry, mcp_clock_mono_ms());
     mcp__session_table_work(&httpd->sessions, entry);
+    peer->expires_ms = mcp__httpd_caller_expires_ms(httpd); /* its client has a newer token */
     peer->peer.principal = httpd->caller;
     mcp__dispatch_incoming(&entry->session, &peer->peer, incoming);
     peer->peer.principal = NULL;

@@ -20,9 +20,11 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/transport/serve.h"
@@ -346,7 +348,8 @@ static mcp_status open_transport(struct stdio *stdio, const mcp__serve_setup *se
                           serve->options->limits.message_max_bytes, on_input, stdio, err);
 }
 
-/* Returns false when a handler did not end: it keeps the pool, the loop and its call. */
+/* Returns false when a handler did not end: it keeps the pool, the loop, its call, and all that is
+ * here. */
 static bool close_transport(struct stdio *stdio)
 {
     close_input(&stdio->serve);
@@ -356,37 +359,58 @@ static bool close_transport(struct stdio *stdio)
     if (stdio->has_session)
         mcp__session_clear(&stdio->session);
     mcp__serve_free(&stdio->serve);
+    free(stdio);
     return true;
+}
+
+static mcp_status make_transport(struct stdio **out, mcp_error *err)
+{
+    struct stdio *stdio = mcp_alloc_zeroed(1, sizeof *stdio);
+
+    if (!stdio)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to serve");
+    stdio->peer = (mcp__peer){ .answer = answer,
+                               .notify = notify,
+                               .is_slow = is_slow,
+                               .no_reply = no_reply,
+                               .abort = abort_request,
+                               .transport = "pipe" };
+    *out = stdio;
+    return MCP_OK;
+}
+
+/* What came of it, as the caller is to know it. */
+static mcp_status outcome(const struct stdio *stdio, int write_errno, mcp_error *err)
+{
+    if (stdio->has_lost)
+        return mcp_error_set(err, MCP_E_NOMEM, "an answer is lost for want of memory");
+    if (write_errno != 0)
+        return mcp_error_set(err, MCP_E_IO, "standard output cannot be written: %s",
+                             strerror(write_errno));
+    if (stdio->read_errno != 0)
+        return mcp_error_set(err, MCP_E_IO, "standard input cannot be read: %s",
+                             strerror(stdio->read_errno));
+    return MCP_OK;
 }
 
 mcp_status mcp__stdio_serve(mcp__serve_setup *setup, mcp_error *err)
 {
     struct outside outside;
-    struct stdio stdio = { .peer = { .answer = answer,
-                                     .notify = notify,
-                                     .is_slow = is_slow,
-                                     .no_reply = no_reply,
-                                     .abort = abort_request,
-                                     .transport = "pipe" } };
-    int write_errno = 0;
-    mcp_status st = take_outside(&outside, err);
+    struct stdio *stdio = NULL;
+    mcp_status st = make_transport(&stdio, err);
 
-    if (st != MCP_OK)
+    if (st == MCP_OK)
+        st = take_outside(&outside, err);
+    if (st != MCP_OK) {
+        free(stdio);
         return st;
-    st = open_transport(&stdio, setup, &outside, err);
-    if (st == MCP_OK) {
-        mcp__serve_run(&stdio.serve);
-        write_errno = mcp__writer_errno(stdio.writer);
     }
-    setup->is_left_running = !close_transport(&stdio);
+    st = open_transport(stdio, setup, &outside, err);
+    if (st == MCP_OK) {
+        mcp__serve_run(&stdio->serve);
+        st = outcome(stdio, mcp__writer_errno(stdio->writer), err);
+    }
+    setup->is_left_running = !close_transport(stdio);
     leave_outside(&outside);
-    if (stdio.has_lost)
-        return mcp_error_set(err, MCP_E_NOMEM, "an answer is lost for want of memory");
-    if (write_errno != 0)
-        return mcp_error_set(err, MCP_E_IO, "standard output cannot be written: %s",
-                             strerror(write_errno));
-    if (stdio.read_errno != 0)
-        return mcp_error_set(err, MCP_E_IO, "standard input cannot be read: %s",
-                             strerror(stdio.read_errno));
     return st;
 }

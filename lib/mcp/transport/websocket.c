@@ -174,7 +174,8 @@ void mcp__websocket_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
         mcp__httpd_answer_with(httpd, exchange, 426, "Upgrade", "websocket", NULL);
 }
 
-/* What the opening request's token said holds as long as the connection. */
+/* What the opening request's token said holds as long as the connection, which ends with the
+ * token. */
 static bool open_client(struct client *client, mcp__httpd *httpd, const char *transport)
 {
     client->httpd = httpd;
@@ -205,6 +206,7 @@ void mcp__websocket_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
     struct client *client = mcp_alloc_zeroed(1, sizeof *client);
     mcp__ws_options options = {
         .protocol = "mcp",
+        .expires_ms = mcp__httpd_caller_expires_ms(httpd),
         .message_max_bytes = httpd->serve.options->limits.message_max_bytes,
         .message = on_message,
         .closed = on_closed,

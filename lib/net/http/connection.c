@@ -12,6 +12,12 @@
  * becomes `due`, and is settled when the callbacks of this turn are through. Hence no function of
  * http.h can pull a connection from under its caller, and what a turn writes leaves in one write.
  *
+ * Half closed: the end of what a client sends may be the end of its side alone (`nc -N`), or the
+ * end of the client; the socket looks the same. So its requests are answered still, and a client
+ * that is gone is found by its reset: a stream's user writes at once or ends the stream, an answer
+ * that is due for PROBE_MS is preceded by "102 Processing", and keep-alive probes find who leaves
+ * later, or speaks HTTP/1.0, which has no such answers.
+ *
  * LINGER: closing a socket with unread bytes makes the kernel send a reset, which can destroy an
  * answer that the client has not read. After a refusal we therefore say that we send no more, and
  * drop what comes until the client closes, LINGER_MS pass or LINGER_BYTES came.
@@ -34,6 +40,9 @@
 #define READS_A_TURN 4
 #define LINGER_MS 2000
 #define LINGER_BYTES ((uint32_t)1024 * 1024)
+#define PROBE_MS 1000 /* an answer that comes sooner is its own probe */
+#define KEEPALIVE_S 15
+#define KEEPALIVE_PROBES 3
 
 static void on_event(uv_poll_t *handle, int status, int events);
 
@@ -48,6 +57,8 @@ static int64_t now_ms(const connection *conn)
 /* Whether more bytes could be used: else the socket is left alone, and the sender held up. */
 static bool wants_input(const connection *conn)
 {
+    if (conn->is_half_closed)
+        return false;
     switch (conn->phase) {
     case PHASE_FLUSH:
         return false;
@@ -66,6 +77,11 @@ static bool wants_input(const connection *conn)
 static void poll_for_what_matters(connection *conn)
 {
     int events = wants_input(conn) ? UV_READABLE : conn->phase == PHASE_FLUSH ? 0 : UV_DISCONNECT;
+
+    /* What is left to see is a reset, or a Unix-domain socket's other end closed. Both come
+     * unasked, but with no event the socket is not watched; urgent data comes no more. */
+    if (conn->is_half_closed)
+        events = UV_PRIORITIZED;
 
     if (conn->is_blocked)
         events |= UV_WRITABLE;
@@ -163,18 +179,54 @@ static bool has_to_send(const connection *conn)
     return conn->out.queued > 0 || (conn->tls && mcp__tls_out(conn->tls, &length));
 }
 
-/* The client sends no more. What is queued for it may still be read: it has shut one side only. */
+/* Whether the answer is in the making, or requests wait that came whole. */
+static bool has_to_answer(const connection *conn)
+{
+    return conn->phase == PHASE_WAIT || (conn->phase == PHASE_HEAD && conn->pending.length > 0);
+}
+
+/* A peer that is no more resets what is sent to it: once its kernel has forgotten the socket, a
+ * minute or so later, the probes are enough. */
+static void watch_for_reset(connection *conn)
+{
+    int on = 1, seconds = KEEPALIVE_S, probes = KEEPALIVE_PROBES;
+
+    conn->read_deadline_ms = now_ms(conn) + PROBE_MS;
+    if (conn->is_unix)
+        return;
+    (void)setsockopt(conn->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(conn->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+    (void)setsockopt(conn->fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+    (void)setsockopt(conn->fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+static void half_close(connection *conn)
+{
+    const mcp__http_handler *handler = &conn->http->options.handler;
+
+    conn->is_half_closed = true;
+    watch_for_reset(conn);
+    if (conn->answer == ANSWER_STREAM && handler->half_closed)
+        handler->half_closed(conn, handler->data);
+    else if (conn->answer == ANSWER_STREAM)
+        conn->is_broken = true;
+}
+
+/* The client sends no more. It may have shut one side only: what it asked for before is answered,
+ * and what is queued for it is sent. */
 static void on_client_end(connection *conn)
 {
-    bool is_done = conn->answer == ANSWER_NONE || conn->answer == ANSWER_DONE;
     bool has_output = has_to_send(conn) && !conn->is_shut;
 
-    if (conn->phase != PHASE_RAW && is_done && has_output) {
+    if (!conn->is_half_closed && has_to_answer(conn))
+        half_close(conn);
+    else if (conn->phase != PHASE_RAW && conn->answer != ANSWER_DUE &&
+             conn->answer != ANSWER_STREAM && has_output) {
         conn->phase = PHASE_FLUSH;
         conn->read_deadline_ms = 0;
-        return;
+    } else {
+        mcp__connection_end(conn);
     }
-    mcp__connection_end(conn);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -274,7 +326,8 @@ static void finish_exchange(connection *conn)
     conn->data = NULL;
     give_request_back(conn);
     if (conn->is_last || conn->http->is_stopping) {
-        if (is_read && conn->is_bye)
+        conn->read_deadline_ms = 0;
+        if ((is_read && conn->is_bye) || conn->is_half_closed)
             conn->phase = PHASE_FLUSH;
         else
             linger(conn);
@@ -284,6 +337,11 @@ static void finish_exchange(connection *conn)
     set_read_deadline(conn, conn->http->options.idle_timeout_ms);
 }
 
+static bool is_head_request(const char *bytes, size_t length)
+{
+    return length >= 5 && memcmp(bytes, "HEAD ", 5) == 0;
+}
+
 static void on_head(connection *conn)
 {
     const mcp__http_handler *handler = &conn->http->options.handler;
@@ -291,8 +349,7 @@ static void on_head(connection *conn)
 
     conn->answer = ANSWER_DUE;
     conn->phase = PHASE_BODY;
-    conn->is_head = strcmp(mcp__http_method(conn), "HEAD") == 0;
-    conn->is_reading = conn->is_head || strcmp(mcp__http_method(conn), "GET") == 0;
+    conn->is_reading = conn->has_no_body || strcmp(mcp__http_method(conn), "GET") == 0;
     conn->is_old = request->head.minor == 0;
     conn->is_bye = !request->keeps_alive;
     conn->is_last = conn->is_bye;
@@ -310,7 +367,7 @@ static void on_whole_request(connection *conn)
     const mcp__http_handler *handler = &conn->http->options.handler;
 
     conn->phase = PHASE_WAIT;
-    conn->read_deadline_ms = 0;
+    conn->read_deadline_ms = conn->is_half_closed ? now_ms(conn) + PROBE_MS : 0;
     if (conn->answer == ANSWER_DUE)
         handler->request(conn, handler->data);
     if (!conn->is_kept) /* what can be read of it is good within the callback only */
@@ -335,6 +392,7 @@ static mcp__request *take_request(mcp__http *http)
 static void begin_request(connection *conn, char *bytes, size_t length)
 {
     conn->scan = (mcp__head_scan){ .looked = 0 };
+    conn->is_begun = false;
     conn->request = take_request(conn->http);
     if (!conn->request) {
         refuse(conn, (mcp__refusal){ 503, "there is no memory for the request" });
@@ -366,23 +424,25 @@ static size_t empty_line(connection *conn, const char *bytes, size_t length)
 static size_t use_head(connection *conn, char *bytes, size_t length)
 {
     size_t skipped = empty_line(conn, bytes, length);
-    bool is_first = conn->scan.looked == 0;
     size_t end = 0;
 
     if (skipped > 0)
         return skipped;
     if (conn->out.queued >= conn->http->options.queue_max_bytes)
         return 0;
+    conn->has_no_body = is_head_request(bytes, length); /* of a refusal, too */
     mcp__refusal refusal = mcp__head_find_end(&end, &conn->scan, bytes, length,
                                               &conn->http->limits);
     if (refusal.status != 0) {
         refuse(conn, refusal);
         return length;
     }
-    if (end > 0)
+    if (end > 0) {
         begin_request(conn, bytes, end);
-    else if (is_first) /* of the bytes of this head */
+    } else if (!conn->is_begun) { /* once: empty lines before the request win no time */
+        conn->is_begun = true;
         set_read_deadline(conn, conn->http->options.head_timeout_ms);
+    }
     return end;
 }
 
@@ -436,7 +496,7 @@ static void await_body(connection *conn)
 
     (void)mcp__request_body(request, &length);
     if (request->wants_continue && !request->is_unwanted && length == 0 && request->framing == 0)
-        mcp__reply_continue(conn);
+        mcp__reply_interim(conn, 100);
     request->wants_continue = false;
     if (mcp__request_keep(request) != MCP_OK)
         conn->is_broken = true;
@@ -570,9 +630,11 @@ static void after_last_byte(connection *conn)
     set_read_deadline(conn, LINGER_MS);
 }
 
-/* Idle, and not wanted any more. */
+/* Idle, and not wanted any more; or no request comes whole any more. */
 static bool is_over(const connection *conn)
 {
+    if (conn->is_half_closed && (conn->phase == PHASE_HEAD || conn->phase == PHASE_BODY))
+        return true;
     return conn->http->is_stopping && conn->phase == PHASE_HEAD && conn->pending.length == 0;
 }
 
@@ -615,8 +677,10 @@ void mcp__connection_settle(connection *conn, bool can_write)
     if (!conn->is_broken && was_blocked && !conn->is_blocked)
         notify_drained(conn);
     if (!conn->is_broken && !has_to_send(conn)) {
-        if (is_over(conn))
+        if (is_over(conn)) {
+            notify_hung_up(conn);
             conn->phase = PHASE_FLUSH;
+        }
         if (conn->phase == PHASE_FLUSH || conn->phase == PHASE_LINGER)
             after_last_byte(conn);
     }
@@ -637,13 +701,21 @@ static void on_event(uv_poll_t *handle, int status, int events)
         conn->is_broken = true;
     if (!conn->is_broken && (events & UV_READABLE))
         read_some(conn);
-    if (conn->phase != PHASE_CLOSED && (events & UV_DISCONNECT))
+    if (conn->phase != PHASE_CLOSED && (events & (UV_DISCONNECT | UV_PRIORITIZED)))
         on_client_end(conn);
     if (conn->phase != PHASE_CLOSED)
         mcp__connection_settle(conn, (events & UV_WRITABLE) != 0);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
+
+/* Half closed, and its answer is due: if the client is gone, these bytes make its kernel say so. */
+static void probe(connection *conn)
+{
+    conn->read_deadline_ms = 0;
+    if (conn->answer == ANSWER_DUE && !conn->is_old)
+        mcp__reply_interim(conn, 102);
+}
 
 static void on_read_deadline(connection *conn)
 {
@@ -652,6 +724,10 @@ static void on_read_deadline(connection *conn)
 
     if (conn->phase == PHASE_HEAD && has_to_send(conn))
         return; /* it is still reading our answer */
+    if (conn->phase == PHASE_WAIT) {
+        probe(conn);
+        return;
+    }
     if (conn->phase == PHASE_HEAD && conn->pending.length > 0) {
         refuse(conn, late_head);
     } else if (conn->phase == PHASE_BODY) {

@@ -57,18 +57,20 @@ struct mcp__http_exchange {
     uint8_t answer;
     uint8_t events; /* what is polled for */
     bool is_unix;
-    bool is_due;     /* in the list */
-    bool is_last;    /* close after this exchange */
-    bool is_bye;     /* the client said so, and sends no more */
-    bool is_broken;  /* close without further ado */
-    bool is_blocked; /* the reader takes nothing */
-    bool is_paused;  /* by the tenant */
-    bool is_shut;    /* we have said that we send no more */
-    bool is_head;    /* the method of the exchange */
-    bool is_reading; /* it changes nothing: GET or HEAD */
-    bool is_old;     /* HTTP/1.0 */
-    bool is_chunked; /* the answer */
-    bool is_kept;    /* the request stays until the exchange is over */
+    bool is_due;         /* in the list */
+    bool is_last;        /* close after this exchange */
+    bool is_bye;         /* the client said so, and sends no more */
+    bool is_half_closed; /* the client sends no more, and may be gone: see connection.c */
+    bool is_broken;      /* close without further ado */
+    bool is_blocked;     /* the reader takes nothing */
+    bool is_paused;      /* by the tenant */
+    bool is_shut;        /* we have said that we send no more */
+    bool has_no_body;    /* the answer has no body: the method is HEAD, or the status has none */
+    bool is_reading;     /* it changes nothing: GET or HEAD */
+    bool is_old;         /* HTTP/1.0 */
+    bool is_chunked;     /* the answer */
+    bool is_begun;       /* bytes of the next head came: its time runs */
+    bool is_kept;        /* the request stays until the exchange is over */
 };
 
 typedef struct http_endpoint http_endpoint;
@@ -124,7 +126,7 @@ void mcp__connection_end(connection *conn);
 /** Queue a refusal as the connection's last words. */
 void mcp__reply_refusal(connection *conn, mcp__refusal refusal);
 
-/** Queue "100 Continue". */
-void mcp__reply_continue(connection *conn);
+/** Queue an answer that another follows, 100 or 102. Not for HTTP/1.0. */
+void mcp__reply_interim(connection *conn, int status);
 
 #endif

@@ -27,6 +27,7 @@ static const char *reason_words(int status)
     static const struct reason reasons[] = {
         { 100, "Continue" },
         { 101, "Switching Protocols" },
+        { 102, "Processing" },
         { 200, "OK" },
         { 201, "Created" },
         { 202, "Accepted" },
@@ -238,7 +239,8 @@ static void decide_last(connection *conn, bool is_last)
 {
     const mcp__request *request = conn->request;
 
-    conn->is_last = conn->is_last || is_last || conn->http->is_stopping;
+    conn->is_last = conn->is_last || is_last || conn->http->is_stopping ||
+                    (conn->is_half_closed && conn->pending.length == 0);
     /* Answered before the body came: a small one can be passed over, a large one not. */
     if (conn->phase == PHASE_BODY && !request->is_complete &&
         (request->is_chunked || request->wants_continue || request->declared > MCP__DISCARD_SIZE))
@@ -286,7 +288,7 @@ mcp_status mcp__http_reply(mcp__http_exchange *exchange, const mcp__http_head_ou
 
     if (st == MCP_OK)
         st = begin_reply(exchange, head, length, err);
-    if (st != MCP_OK || exchange->is_head || !has_body(head->status))
+    if (st != MCP_OK || exchange->has_no_body || !has_body(head->status))
         return st;
     return put(exchange, body, length, err);
 }
@@ -326,7 +328,7 @@ mcp_status mcp__http_reply_buf(mcp__http_exchange *exchange, const mcp__http_hea
         st = refuse_for_room(exchange, err);
     if (st == MCP_OK)
         st = begin_reply(exchange, head, body->length, err);
-    if (st == MCP_OK && !exchange->is_head && has_body(head->status))
+    if (st == MCP_OK && !exchange->has_no_body && has_body(head->status))
         st = after_put(exchange, mcp__outbox_put_buf(&exchange->out, pieces, body), err);
     mcp_buf_clear(body);
     return st;
@@ -358,17 +360,18 @@ void mcp__reply_refusal(connection *conn, mcp__refusal refusal)
                                 .count = refusal.status == 503 ? 2 : 1,
                                 .is_last = true };
     conn->is_last = true;
-    conn->is_head = false;
-    if (begin_reply(conn, &head, body.length, NULL) == MCP_OK)
+    if (begin_reply(conn, &head, body.length, NULL) == MCP_OK && !conn->has_no_body)
         (void)put(conn, body.data, body.length, NULL);
     mcp_buf_clear(&body);
 }
 
-void mcp__reply_continue(connection *conn)
+void mcp__reply_interim(connection *conn, int status)
 {
-    static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    char line[64];
+    int length = snprintf(line, sizeof line, "HTTP/1.1 %d %s\r\n\r\n", status,
+                          reason_words(status));
 
-    (void)put(conn, line, sizeof(line) - 1, NULL);
+    (void)put(conn, line, (size_t)length, NULL);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -382,7 +385,9 @@ mcp_status mcp__http_begin(mcp__http_exchange *exchange, const mcp__http_head_ou
         return st;
     decide_last(exchange, head->is_last || exchange->is_old); /* HTTP/1.0: ended by closing */
     exchange->answer = ANSWER_STREAM;
-    exchange->is_chunked = !exchange->is_old;
+    exchange->has_no_body = exchange->has_no_body ||
+                            !has_body(head->status); /* no piece is sent then */
+    exchange->is_chunked = !exchange->is_old && has_body(head->status);
     mcp_buf *out = put_head(exchange, head);
     if (exchange->is_chunked)
         put_field(out, "Transfer-Encoding", "chunked");
@@ -399,7 +404,7 @@ static bool begins_piece(connection *conn, size_t length, mcp_status *st, mcp_er
     char line[24];
 
     *st = conn->answer == ANSWER_STREAM ? MCP_OK : over_already(err);
-    if (*st != MCP_OK || length == 0 || conn->is_head)
+    if (*st != MCP_OK || length == 0 || conn->has_no_body)
         return false;
     if (conn->is_chunked) {
         int count = snprintf(line, sizeof line, "%zx\r\n", length);
@@ -453,7 +458,7 @@ void mcp__http_end(mcp__http_exchange *exchange)
 {
     if (exchange->answer != ANSWER_STREAM)
         return;
-    if (exchange->is_chunked && !exchange->is_head)
+    if (exchange->is_chunked && !exchange->has_no_body)
         (void)put(exchange, "0\r\n\r\n", 5, NULL);
     exchange->answer = ANSWER_DONE;
     mcp__connection_due(exchange);

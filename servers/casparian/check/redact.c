@@ -110,7 +110,7 @@ void casparian_redaction_read(casparian_redaction *out,
 
 /* ---- sensitive columns ----------------------------------------------------------------------- */
 
-/* Whether `word` stands in the name as whole words between underscores. */
+/* Whether `word` is in the name as whole words between underscores. */
 static bool has_word(const char *name, const char *word)
 {
     size_t length = strlen(word);
@@ -136,9 +136,13 @@ bool casparian_redaction_is_sensitive(const casparian_redaction *redaction, cons
     const casparian_redaction_settings *settings = redaction->settings;
     char name[NAME_MAX_BYTES + 1];
     size_t length = 0;
+    /* What separates words is an underscore here: "Phone Number", "max(ssn)". */
     for (; column[length] && length < NAME_MAX_BYTES; length++) {
         char byte = column[length];
-        name[length] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+        bool is_upper = byte >= 'A' && byte <= 'Z';
+        bool is_in_word = is_upper || (byte >= 'a' && byte <= 'z') ||
+                          (byte >= '0' && byte <= '9') || (unsigned char)byte >= 0x80;
+        name[length] = is_upper ? (char)(byte - 'A' + 'a') : is_in_word ? byte : '_';
     }
     name[length] = '\0';
     if (fits_any(settings->nonsensitive, settings->nonsensitive_count, column))

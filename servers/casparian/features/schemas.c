@@ -199,12 +199,8 @@ static mcp_status ask(casparian_request *request, const char *ephemeral_id, cons
                             mcp_arena_printf(arena, "casparian approvals approve %s", approval.id));
     casparian_write_time(json, "expires_at", approval.expires_ms);
     mcp_write_member_string(json, "sha256", code->sha256);
-    if (!proposal->last_job) {
-        mcp_write_member_array(json, "warnings");
-        mcp_write_string(json, "no backtest has used these schemas");
-        mcp_write_end(json);
-    }
-    return MCP_OK;
+    return casparian_ephemeral_warn(json, request->app->store, arena, proposal,
+                                    mcp_call_error(request->call));
 }
 
 mcp_status casparian_schema_promote_tool(casparian_request *request)

@@ -288,9 +288,18 @@ def clipped(text, most):
     return text if len(text) <= most else text[:most] + "..."
 
 
+# The folder that the plugin is run in, and the one that it is a copy of.
+shown_folders = None
+
+
+def shown(text):
+    """A text with the plugin's paths as people know them."""
+    return text.replace(*shown_folders) if shown_folders else text
+
+
 def message_of(error):
     try:
-        text = str(error)
+        text = shown(str(error))
     except Exception:
         text = "(its text cannot be made)"
     return clipped(f"{type(error).__name__}: {text}" if text else type(error).__name__, 2000)
@@ -302,7 +311,7 @@ def frames_of(error):
     while at is not None and at.tb_frame.f_code.co_filename.startswith("<casparian>"):
         at = at.tb_next
     lines = traceback.format_exception(type(error), error, at, limit=-20, chain=False)
-    text = "".join(lines)
+    text = shown("".join(lines))
     return text if len(text) <= 16000 else "...\n" + text[-16000:]
 
 
@@ -449,6 +458,10 @@ class Guest:
         return json.loads(data[4:]), fds
 
     def load(self, request):
+        global shown_folders
+        folder, original = request.get("folder"), request.get("shown_folder")
+        if folder and original and folder != original:
+            shown_folders = folder + "/", original + "/"
         self.plugin = Plugin(request)
         filter_bytes = base64.b64decode(request.get("filter") or "")
         self.filter = Filter(filter_bytes) if filter_bytes else None

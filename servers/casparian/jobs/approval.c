@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault/fault.h"
+#include "guard/paths.h"
 #include "jobs/audit.h"
 #include "jobs/state/events.h"
 #include "jobs/state/job_row.h"
@@ -17,7 +19,10 @@
 #include "jobs/state/uuid.h"
 #include "jobs/store_int.h"
 
-enum { TTL_S = 3600, LIST_MAX = 1000, EXPIRE_MAX = 1000 };
+enum { TTL_S = 3600, LIST_MAX = 1000, EXPIRE_MAX = 1000, SETTLE_MAX = 100 };
+
+/* Writing a promotion takes so long at most; one that takes longer corrects its result. */
+enum { PROMOTION_MS = 30000 };
 
 #define COLUMNS                                                                                    \
     "approval_id, status, operation_type, operation_json, summary, snapshot_json, subject_hash, "  \
@@ -115,17 +120,98 @@ static mcp_status look(casparian_approval *out, bool *found, casparian_store *st
     return st == MCP_OK ? read_stored(out, session, arena, id, err) : st;
 }
 
+/* ---- promotions that were interrupted -------------------------------------------------------- */
+
+static mcp_status store_result(casparian_approval *approval, casparian_store *store,
+                               mcp_arena *arena, const casparian_promotion *code,
+                               const mcp_error *failure, mcp_error *err);
+
+/* Whether the process that decided has ended before it stored what became of the files. */
+static mcp_status look_at_promotion(bool *is_interrupted, const casparian_approval *approval,
+                                    db_session *session, mcp_error *err)
+{
+    int64_t now_ms = 0;
+    *is_interrupted = false;
+    if (strcmp(approval->operation, "schema_promote") != 0 ||
+        strcmp(approval->status, "approved") != 0 || approval->result)
+        return MCP_OK;
+    mcp_status st = db_now(session, &now_ms, err);
+    *is_interrupted = st == MCP_OK && now_ms - approval->decided_ms >= PROMOTION_MS;
+    return st;
+}
+
+/* Store what became of it: all files are there, or it has failed. Nothing is written here: this
+ * process may have other allowed roots, and nobody waits for the files any more. */
+static mcp_status settle(casparian_approval *approval, casparian_store *store, mcp_arena *arena,
+                         mcp_error *err)
+{
+    casparian_promotion code = { 0 };
+    mcp_error failure = MCP_ERROR_INIT;
+    mcp_status st = casparian_snapshot_code(&code, arena, approval->snapshot, &failure);
+    size_t count = st == MCP_OK ? casparian_promote_count(&code) : 0;
+    if (st == MCP_OK && count < code.count)
+        st = mcp_error_set(&failure, MCP_E_STOPPED,
+                           "interrupted: the program ended before it had written the files "
+                           "(%zu of %zu are there); remove those, and request it again",
+                           count, code.count);
+    return store_result(approval, store, arena, &code, st == MCP_OK ? NULL : &failure, err);
+}
+
+static mcp_status list_interrupted(const char **ids, size_t *count, casparian_store *store,
+                                   mcp_arena *arena, mcp_error *err)
+{
+    int64_t now_ms = 0;
+    db_session *session = NULL;
+    db_rows *rows = NULL;
+    mcp_status st = db_begin(&session, store->database, DB_READ, err);
+    if (st == MCP_OK)
+        st = db_now(session, &now_ms, err);
+    const db_value before = db_int(now_ms - PROMOTION_MS);
+    if (st == MCP_OK)
+        st = db_query(&rows, session,
+                      "SELECT approval_id FROM cf_api_approvals WHERE status = 'approved' AND "
+                      "operation_type = 'schema_promote' AND result_json IS NULL AND decided_at <= "
+                      "$1",
+                      &before, 1, err);
+    while (*count < SETTLE_MAX && casparian_next(rows, &st, err)) {
+        ids[*count] = casparian_row_text(rows, 0, arena, &st);
+        *count += st == MCP_OK;
+    }
+    db_rows_free(rows);
+    return casparian_store_end(session, st, err);
+}
+
+mcp_status casparian_approval_settle(casparian_store *store, mcp_error *err)
+{
+    const char *ids[SETTLE_MAX];
+    size_t count = 0;
+    mcp_arena *arena = mcp_arena_new(0);
+    if (!arena)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for interrupted promotions");
+    mcp_status st = list_interrupted(ids, &count, store, arena, err);
+    for (size_t i = 0; st == MCP_OK && i < count; i++) {
+        casparian_approval approval;
+        st = casparian_approval_read(&approval, store, arena, ids[i], err);
+    }
+    mcp_arena_free(arena);
+    return st;
+}
+
 mcp_status casparian_approval_read(casparian_approval *out, casparian_store *store,
                                    mcp_arena *arena, const char *id, mcp_error *err)
 {
     db_session *session = NULL;
-    bool found = false;
+    bool found = false, is_interrupted = false;
     if (!casparian_approval_id_is_valid(id))
         return not_found(id, err);
     mcp_status st = db_begin(&session, store->database, DB_WRITE, err);
     if (st == MCP_OK)
         st = look(out, &found, store, session, arena, id, err);
+    if (st == MCP_OK && found)
+        st = look_at_promotion(&is_interrupted, out, session, err);
     st = casparian_store_end(session, st, err);
+    if (st == MCP_OK && is_interrupted)
+        st = settle(out, store, arena, err);
     return st == MCP_OK && !found ? not_found(id, err) : st;
 }
 
@@ -504,10 +590,18 @@ static mcp_status open_parent(int *fd, mcp_arena *arena, const char *path,
     const char *folder = mcp_arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path));
     if (!folder)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
+    mcp_status st = MCP_OK;
     if (decision->open_folder)
-        return decision->open_folder(fd, folder, decision->data, err);
-    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return *fd >= 0 ? MCP_OK : mcp_error_errno(err, errno, "the folder '%s'", folder);
+        st = decision->open_folder(fd, folder, decision->data, err);
+    else
+        *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (st == MCP_OK && *fd < 0)
+        st = mcp_error_errno(err, errno, "the folder '%s'", folder);
+    if (st != MCP_OK || guard_is_at(*fd, folder))
+        return st;
+    close(*fd);
+    return mcp_error_set(err, MCP_E_DENIED, "the folder '%.200s' " CASPARIAN_NOT_AS_APPROVED,
+                         folder);
 }
 
 /* The files are in one folder. */
@@ -538,8 +632,8 @@ static void write_result(mcp_json_writer *out, const casparian_approval *approva
     mcp_write_member_string(out, "sha256", code->sha256);
 }
 
-static mcp_status store_result(casparian_approval *approval, casparian_store *store,
-                               mcp_arena *arena, const casparian_text *result, mcp_error *err)
+static mcp_status update_result(casparian_approval *approval, casparian_store *store,
+                                mcp_arena *arena, const casparian_text *result, mcp_error *err)
 {
     const db_value values[] = { db_text(approval->id), casparian_text_value(result) };
     db_session *session = NULL;
@@ -556,23 +650,33 @@ static mcp_status store_result(casparian_approval *approval, casparian_store *st
                : st;
 }
 
+/* What became of the files. @param failure NULL: they are there */
+static mcp_status store_result(casparian_approval *approval, casparian_store *store,
+                               mcp_arena *arena, const casparian_promotion *code,
+                               const mcp_error *failure, mcp_error *err)
+{
+    casparian_text result;
+    casparian_text_init(&result);
+    write_result(&result.out, approval, code, failure);
+    mcp_status st = casparian_text_end(&result, err);
+    if (st == MCP_OK)
+        st = update_result(approval, store, arena, &result, err);
+    casparian_text_free(&result);
+    return st;
+}
+
 /* The decision stands, whatever becomes of the file: that is the result. */
 static mcp_status promote(casparian_approval *approval, casparian_store *store, mcp_arena *arena,
                           const casparian_decision *decision, mcp_error *err)
 {
     casparian_promotion code = { 0 };
     mcp_error failure = MCP_ERROR_INIT;
-    casparian_text result;
-    mcp_status written = casparian_snapshot_code(&code, arena, approval->snapshot, &failure);
-    if (written == MCP_OK)
-        written = write_code(&code, arena, decision, &failure);
-    casparian_text_init(&result);
-    write_result(&result.out, approval, &code, written == MCP_OK ? NULL : &failure);
-    mcp_status st = casparian_text_end(&result, err);
+    mcp_status st = casparian_snapshot_code(&code, arena, approval->snapshot, &failure);
+    FAULT_POINT("promote");
     if (st == MCP_OK)
-        st = store_result(approval, store, arena, &result, err);
-    casparian_text_free(&result);
-    return st;
+        st = write_code(&code, arena, decision, &failure);
+    FAULT_POINT("promoted");
+    return store_result(approval, store, arena, &code, st == MCP_OK ? NULL : &failure, err);
 }
 
 mcp_status casparian_approval_decide(casparian_decided *decided, casparian_approval *approval,

@@ -117,6 +117,10 @@ mcp_status casparian_approval_list(const casparian_approval **out, size_t *count
                                    casparian_store *store, mcp_arena *arena, const char *status,
                                    size_t limit, mcp_error *err);
 
+/** Store the result of promotions whose process was killed between the decision and the files.
+ *  Reads of one do the same. @return as casparian_approval_read */
+mcp_status casparian_approval_settle(casparian_store *store, mcp_error *err);
+
 /** Expire what is overdue. @param count how many; may be NULL */
 mcp_status casparian_approval_expire(int64_t *count, casparian_store *store, mcp_error *err);
 
@@ -155,6 +159,10 @@ const char *casparian_decided_text(casparian_decided decided);
  * @return MCP_OK; MCP_E_DENIED, MCP_E_NOT_FOUND: it may not be written, or is not there
  */
 typedef mcp_status casparian_open_folder(int *fd, const char *path, void *data, mcp_error *err);
+
+/** For messages: what was approved as a folder is none any more (guard_is_at). */
+#define CASPARIAN_NOT_AS_APPROVED                                                                  \
+    "is reached by a link since the request was made: it was approved as a folder"
 
 /** A decision. */
 typedef struct casparian_decision {

@@ -156,7 +156,7 @@ static mcp_status list_files(casparian_prepared *out, casparian_driver *self, mc
     mcp_status st = casparian_inputs_list(&files, &out->file_count, self->roots, arena, &listing,
                                           err);
     if (st == MCP_OK && request->sink)
-        st = casparian_inputs_keep(files, &out->file_count, self->options.store, spec->only,
+        st = casparian_inputs_keep(files, &out->file_count, self->options.store, spec,
                                    out->plugin.id, request->sink->text, err);
     out->files = files;
     for (size_t i = 0; st == MCP_OK && i < out->file_count; i++)
@@ -368,6 +368,9 @@ static mcp_status make_guest(casparian_drive *self, mcp_error *err)
     snprintf(job, sizeof job, "%lld", (long long)self->job.id);
     mcp_status st = casparian_guest_make(&self->guest, self->store, &self->plugin, job, inputs, 1,
                                          self->job.type == CASPARIAN_JOB_RUN, err);
+    if (st == MCP_E_EXISTS)
+        return casparian_drive_fail(self, self->approval.id ? "approval_stale" : "plugin_modified",
+                                    "%s", err->message);
     return st == MCP_OK ? MCP_OK : casparian_drive_fail(self, "plugin_error", "%s", err->message);
 }
 
@@ -502,6 +505,14 @@ static void warn_of_schemas(casparian_drive *self)
     }
 }
 
+/* Letters are lost for good where a file is in another encoding than its parser reads. */
+static void warn_of_texts(casparian_drive *self)
+{
+    if (self->repaired > 0)
+        casparian_drive_warn(self, CASPARIAN_REPAIRED_FORMAT, (unsigned long long)self->repaired,
+                             self->first_repaired);
+}
+
 static mcp_status work(casparian_drive *self, mcp_error *err)
 {
     mcp_status st = discover(self, err);
@@ -512,6 +523,7 @@ static mcp_status work(casparian_drive *self, mcp_error *err)
     if (st != MCP_OK)
         return st;
     warn_of_schemas(self);
+    warn_of_texts(self);
     if (casparian_drive_should_stop(self))
         return MCP_E_STOPPED;
     return self->job.type == CASPARIAN_JOB_RUN

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -316,6 +317,65 @@ mcp_status casparian_ephemeral_use(casparian_store *store, const char *id, int64
     return st;
 }
 
+/* ---- warnings -------------------------------------------------------------------------------- */
+
+/* Of the outputs of the last job, those with invalid rows. The rate is not rounded up to 100. */
+static size_t find_invalid(const char **out, const casparian_ephemeral *self,
+                           const casparian_job *job, mcp_arena *arena)
+{
+    const mcp_json *outputs = mcp_json_get(job->result, "outputs");
+    size_t count = 0;
+    for (size_t i = 0; i < self->schemas.count; i++) {
+        const char *name = self->schemas.items[i].output;
+        double rate = 1;
+        mcp_json_double(mcp_json_get(mcp_json_get(outputs, name), "pass_rate"), &rate);
+        if (rate < 1)
+            out[count++] = mcp_arena_printf(arena,
+                                            "%.2f %% of the rows of '%s' were valid in job %lld, "
+                                            "the last with these schemas",
+                                            floor(rate * 10000) / 100, name, (long long)job->id);
+    }
+    return count;
+}
+
+/* @param out has room for one, and for one of each output */
+static mcp_status find_warnings(const char **out, size_t *count, casparian_store *store,
+                                mcp_arena *arena, const casparian_ephemeral *self, mcp_error *err)
+{
+    casparian_job job = { .id = 0 };
+    out[0] = "no backtest has used these schemas";
+    *count = 1;
+    if (self->last_job == 0)
+        return MCP_OK;
+    mcp_status st = casparian_job_read(&job, store, arena, self->last_job, err);
+    if (st != MCP_OK && st != MCP_E_NOT_FOUND)
+        return st;
+    if (st == MCP_OK && job.state == CASPARIAN_JOB_COMPLETED && job.result)
+        *count = find_invalid(out, self, &job, arena);
+    else
+        out[0] = mcp_arena_printf(
+            arena, "job %lld, the last with these schemas, %s", (long long)self->last_job,
+            st == MCP_OK && job.state != CASPARIAN_JOB_COMPLETED ? "has not completed"
+                                                                 : "is not kept any more");
+    return MCP_OK;
+}
+
+mcp_status casparian_ephemeral_warn(mcp_json_writer *out, casparian_store *store, mcp_arena *arena,
+                                    const casparian_ephemeral *self, mcp_error *err)
+{
+    size_t count = 0;
+    const char **warnings = mcp_arena_array(arena, self->schemas.count + 1, sizeof *warnings);
+    mcp_status st = warnings ? find_warnings(warnings, &count, store, arena, self, err)
+                             : mcp_error_set(err, MCP_E_NOMEM, "no memory for warnings");
+    if (st != MCP_OK || count == 0)
+        return st;
+    mcp_write_member_array(out, "warnings");
+    for (size_t i = 0; i < count; i++)
+        mcp_write_string(out, warnings[i]);
+    mcp_write_end(out);
+    return MCP_OK;
+}
+
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
 /* Whether a proposal is over: by its metadata or, where there is none, by the folder's age. */
@@ -363,11 +423,12 @@ mcp_status casparian_ephemeral_sweep(casparian_store *store, int64_t *count, mcp
         close(parent);
         return mcp_error_errno(err, errno, "the folder of the proposals");
     }
-    for (const struct dirent *entry = readdir(all); entry && st == MCP_OK; entry = readdir(all)) {
+    for (const struct dirent *entry = readdir(all); entry; entry = readdir(all)) {
         if (!is_ours(entry->d_name) || !is_over(dirfd(all), entry->d_name, now_ms, days * day_ms))
             continue;
-        st = guard_remove_tree(dirfd(all), entry->d_name, err);
-        removed += st == MCP_OK;
+        mcp_status gone = guard_remove_tree(dirfd(all), entry->d_name, st == MCP_OK ? err : NULL);
+        removed += gone == MCP_OK;
+        st = st == MCP_OK ? gone : st; /* one that stays keeps no other */
     }
     closedir(all);
     if (count)

@@ -52,6 +52,16 @@ mcp_status casparian_ephemeral_load(casparian_ephemeral *out, casparian_store *s
 mcp_status casparian_ephemeral_use(casparian_store *store, const char *id, int64_t job,
                                    mcp_error *err);
 
+/**
+ * Write `warnings`, an array, where something speaks against promoting proposed schemas: no job has
+ * used them, the last one has not ended well, or not all of its rows were valid.
+ *
+ * @param out an object is open
+ * @return MCP_OK; statuses of db.h; MCP_E_NOMEM
+ */
+mcp_status casparian_ephemeral_warn(mcp_json_writer *out, casparian_store *store, mcp_arena *arena,
+                                    const casparian_ephemeral *self, mcp_error *err);
+
 /** Delete what has expired. @param count how many; may be NULL */
 mcp_status casparian_ephemeral_sweep(casparian_store *store, int64_t *count, mcp_error *err);
 

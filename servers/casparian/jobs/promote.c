@@ -269,23 +269,47 @@ static const char *name_of(const casparian_promoted_file *file)
     return slash ? slash + 1 : file->path;
 }
 
-static mcp_status write_file(int folder_fd, const casparian_promoted_file *file, mcp_error *err)
+/* Give a file its name, which nothing has. Some file systems know one of the ways alone. */
+static mcp_status take_name(int folder_fd, const char *temporary,
+                            const casparian_promoted_file *file, mcp_error *err)
 {
     const char *name = name_of(file);
-    int fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
-    if (fd < 0 && errno == EEXIST)
+    int failed = renameat2(folder_fd, temporary, folder_fd, name, RENAME_NOREPLACE);
+
+    if (failed && errno == EINVAL) {
+        failed = linkat(folder_fd, temporary, folder_fd, name, 0);
+        if (!failed)
+            unlinkat(folder_fd, temporary, 0);
+    }
+    if (failed && errno == EEXIST)
         return mcp_error_set(err, MCP_E_EXISTS, "'%s' exists already, and is not overwritten",
                              file->path);
+    if (failed)
+        return mcp_error_errno(err, errno, "'%s' cannot be made", file->path);
+    if (fsync(folder_fd) == 0)
+        return MCP_OK;
+    mcp_error_errno(err, errno, "the folder of '%s' cannot be written", file->path);
+    unlinkat(folder_fd, name, 0);
+    return MCP_E_IO;
+}
+
+/* Under another name first: a file that has its name is whole, also after a crash. */
+static mcp_status write_file(int folder_fd, const casparian_promoted_file *file, mcp_error *err)
+{
+    char temporary[32];
+    snprintf(temporary, sizeof temporary, ".promoted.%ld.tmp", (long)getpid());
+    unlinkat(folder_fd, temporary, 0); /* of a process with this number that was killed */
+    int fd = openat(folder_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
     if (fd < 0)
         return mcp_error_errno(err, errno, "'%s' cannot be made", file->path);
     mcp_status st = write_all(fd, file->text, file->length, file->path, err);
     if (close(fd) != 0 && st == MCP_OK)
         st = mcp_error_errno(err, errno, "'%s' cannot be written", file->path);
-    if (st == MCP_OK && fsync(folder_fd) != 0)
-        st = mcp_error_errno(err, errno, "the folder of '%s' cannot be written", file->path);
+    if (st == MCP_OK)
+        st = take_name(folder_fd, temporary, file, err);
     if (st != MCP_OK)
-        unlinkat(folder_fd, name, 0);
+        unlinkat(folder_fd, temporary, 0);
     return st;
 }
 
@@ -300,4 +324,35 @@ mcp_status casparian_promote_write(int folder_fd, const casparian_promotion *cod
     for (size_t i = 0; st != MCP_OK && i < written; i++)
         unlinkat(folder_fd, name_of(&code->files[i]), 0);
     return st;
+}
+
+/* Whether a file has exactly this text. */
+static bool is_written(const casparian_promoted_file *file)
+{
+    char bytes[4096];
+    struct stat what;
+    size_t at = 0;
+    ssize_t got = 0;
+    int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool is_same = fd >= 0 && fstat(fd, &what) == 0 && S_ISREG(what.st_mode) &&
+                   (size_t)what.st_size == file->length;
+
+    while (is_same && at < file->length) {
+        got = read(fd, bytes, sizeof bytes);
+        is_same = got > 0 && (size_t)got <= file->length - at &&
+                  memcmp(bytes, file->text + at, (size_t)got) == 0;
+        at += is_same ? (size_t)got : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return is_same;
+}
+
+size_t casparian_promote_count(const casparian_promotion *code)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < code->count; i++)
+        count += is_written(&code->files[i]);
+    return count;
 }

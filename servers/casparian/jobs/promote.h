@@ -48,4 +48,7 @@ mcp_status casparian_promote(casparian_promotion *out, mcp_arena *arena,
  */
 mcp_status casparian_promote_write(int folder_fd, const casparian_promotion *code, mcp_error *err);
 
+/** How many files of a promotion are there, each as it was generated. */
+size_t casparian_promote_count(const casparian_promotion *code);
+
 #endif

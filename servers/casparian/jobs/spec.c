@@ -21,9 +21,9 @@ static void write_schemas(mcp_json_writer *out, const casparian_schemas *schemas
         out->status = st;
 }
 
-static void write_routes(mcp_json_writer *out, const casparian_spec *spec)
+void casparian_spec_write_routes(mcp_json_writer *out, const casparian_spec *spec)
 {
-    mcp_write_member_array(out, "sinks");
+    mcp_write_array(out);
     for (size_t i = 0; i < spec->route_count; i++) {
         mcp_write_object(out);
         mcp_write_member_string(out, "topic", spec->routes[i].topic);
@@ -53,8 +53,10 @@ void casparian_spec_write(mcp_json_writer *out, const casparian_spec *spec)
     casparian_quarantine_write(out, &spec->quarantine);
     if (spec->redaction)
         mcp_write_member_value(out, "redaction", spec->redaction);
-    if (spec->route_count > 0)
-        write_routes(out, spec);
+    if (spec->route_count > 0) {
+        mcp_write_name(out, "sinks");
+        casparian_spec_write_routes(out, spec);
+    }
     if (spec->quarantine_dir)
         mcp_write_member_string(out, "quarantine_dir", spec->quarantine_dir);
     mcp_write_end(out);

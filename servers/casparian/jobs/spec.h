@@ -54,6 +54,9 @@ typedef struct casparian_spec {
 /** Write it as an object. */
 void casparian_spec_write(mcp_json_writer *out, const casparian_spec *spec);
 
+/** Write its routes, the array that is a member of it. */
+void casparian_spec_write_routes(mcp_json_writer *out, const casparian_spec *spec);
+
 /** Read what casparian_spec_write has written. @return MCP_OK; MCP_E_INTERNAL: it is something
  *  else; MCP_E_NOMEM */
 mcp_status casparian_spec_read(casparian_spec *out, mcp_arena *arena, const mcp_json *json,

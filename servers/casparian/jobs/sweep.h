@@ -18,8 +18,8 @@ typedef struct casparian_swept {
  * Delete jobs that ended `jobs.ttl_hours` ago, with their events and files; one that an approval
  * refers to stays, without those, until the approval goes. Expire requests that are overdue. Delete
  * requests that were decided `approvals.retention_days` ago, with their lists of files. Delete
- * proposed schemas that have expired. Delete logs of plugins that are as old
- * as those jobs. What jobs have committed stays: outputs, materializations and summaries of
+ * proposed schemas that have expired. Delete logs of plugins that are as old as those jobs, and not
+ * of a younger one. What jobs have committed stays: outputs, materializations and summaries of
  * quarantine.
  *
  * A runner does this when it starts and every ten minutes.

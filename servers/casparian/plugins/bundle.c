@@ -95,8 +95,19 @@ static mcp_status hash_file(struct reading *self, char out[CASPARIAN_HASH_SIZE],
     return st;
 }
 
+static bool has_control(const char *text)
+{
+    while (*text && (unsigned char)*text >= 0x20)
+        text++;
+    return *text != '\0';
+}
+
 static mcp_status add_file(struct reading *self, const char *relative, const char *path)
 {
+    if (has_control(relative))
+        return mcp_error_set(self->err, MCP_E_DENIED,
+                             "%s: a file of the plugin has a control character in its name",
+                             self->out->dir);
     if (self->count == CASPARIAN_BUNDLE_FILES_MAX)
         return mcp_error_set(self->err, MCP_E_LIMIT, "the plugin has more than %d files",
                              CASPARIAN_BUNDLE_FILES_MAX);
@@ -389,17 +400,25 @@ static bool is_more_code(const casparian_bundle *bundle, const casparian_bundle_
     return file != file_of(bundle) && output_of(file->path, &name) == 0;
 }
 
-/* The code as one text: that of the module, or the hash of the program, and the hashes of what else
- * belongs to it. */
+/* The code as one text: that of the module, or the hash of the program. Where more files belong to
+ * it, the paths and hashes of all, after a byte that no module begins with: a line of the list must
+ * not be a line of code as well. */
 static void write_code(mcp_buf *out, const casparian_bundle *bundle)
 {
-    if (bundle->source)
+    const casparian_bundle_file *entrypoint = file_of(bundle);
+    size_t more = 0;
+    for (size_t i = 0; i < bundle->file_count; i++)
+        more += is_more_code(bundle, &bundle->files[i]);
+    if (more == 0 && bundle->source)
         mcp_buf_append(out, bundle->source, bundle->source_length);
+    else if (more == 0)
+        mcp_buf_printf(out, "binary_sha256:%s", entrypoint->hash);
     else
-        mcp_buf_printf(out, "binary_sha256:%s", file_of(bundle)->hash);
-    for (size_t i = 0; i < bundle->file_count; i++) {
-        if (is_more_code(bundle, &bundle->files[i]))
-            mcp_buf_printf(out, "\n%s sha256:%s", bundle->files[i].path, bundle->files[i].hash);
+        mcp_buf_putc(out, '\x01');
+    for (size_t i = 0; more > 0 && i < bundle->file_count; i++) {
+        const casparian_bundle_file *file = &bundle->files[i];
+        if (file == entrypoint || is_more_code(bundle, file))
+            mcp_buf_printf(out, "%s sha256:%s\n", file->path, file->hash);
     }
 }
 

@@ -78,6 +78,10 @@ static mcp_status add_outputs(struct outputs *self, const mcp_json *all, const m
         if (!casparian_plugin_id_is_valid(name))
             return mcp_error_set(err, MCP_E_PARSE, "%s: %.80s is no name of an output",
                                  bundle->entrypoint, name);
+        if (casparian_output_name_is_reserved(name))
+            return mcp_error_set(err, MCP_E_PARSE,
+                                 "%s: no output is called %.80s: " CASPARIAN_OUTPUT_NAME_RESERVED,
+                                 bundle->entrypoint, name);
         self->names[self->count++] = name;
         write_schema(out, name, mcp_json_item(all, i));
     }

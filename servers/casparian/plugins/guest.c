@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mcp/clock.h"
+#include "plugins/run/copy.h"
 
 enum {
     START_TIMEOUT_MS = 30000,
@@ -83,6 +84,8 @@ static size_t keep_plugin(casparian_guest *self, const casparian_plugin *from)
     to->display = keep(arena, from->display, &failures);
     to->runtime = from->runtime;
     to->origin = from->origin;
+    to->is_module = from->is_module;
+    memcpy(to->artifact_hash, from->artifact_hash, sizeof to->artifact_hash);
     to->dir = keep(arena, from->dir, &failures);
     to->host = keep(arena, from->host, &failures);
     to->entrypoint = keep(arena, from->entrypoint, &failures);
@@ -165,6 +168,9 @@ mcp_status casparian_guest_new(casparian_guest **out, const casparian_plugin *pl
     if (st == MCP_OK)
         st = casparian_scratch_make(&self->scratch, arena, self->options.scratch_dir,
                                     self->protections.uid, err);
+    self->dir = self->plugin.dir;
+    if (st == MCP_OK && options->copies_plugin && plugin->origin == CASPARIAN_DEV)
+        st = casparian_copy_make(&self->copy, &self->plugin, arena, self->options.scratch_dir, err);
     if (st == MCP_OK)
         *out = self;
     else
@@ -179,6 +185,8 @@ void casparian_guest_free(casparian_guest *self)
     casparian_python_end(self);
     if (self->scratch)
         casparian_scratch_remove(self->scratch, true);
+    if (self->copy)
+        casparian_scratch_remove(self->copy, true);
     casparian_frames_clear(&self->answers);
     mcp_buf_clear(&self->filter);
     mcp_buf_clear(&self->load_error);

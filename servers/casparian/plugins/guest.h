@@ -32,7 +32,8 @@ typedef struct casparian_guest casparian_guest;
  *
  * @param plugin copied; must be trusted by the caller
  * @return MCP_OK; MCP_E_UNSUPPORTED: the sandbox is required and the system does not have it, or
- *         there is no interpreter (err names it); MCP_E_PARAMS; MCP_E_NOMEM; MCP_E_IO
+ *         there is no interpreter (err names it); MCP_E_EXISTS: the plugin that is copied is not
+ *         what was looked up any more; MCP_E_STORAGE; MCP_E_PARAMS; MCP_E_NOMEM; MCP_E_IO
  */
 mcp_status casparian_guest_new(casparian_guest **out, const casparian_plugin *plugin,
                                const casparian_guest_options *options, mcp_error *err);

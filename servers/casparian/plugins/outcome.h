@@ -90,6 +90,8 @@ typedef struct casparian_guest_options {
     size_t env_count;
     casparian_sandbox sandbox;
     casparian_guest_limits limits;
+    bool copies_plugin;      /* run a copy, which has the hash of the plugin, where others can write
+                                the plugin itself: one in development */
     bool checks_schema_hash; /* a native plugin must name the hashes of plugin->schemas; false:
                                 it may (backtests, previews) */
 } casparian_guest_options;
@@ -145,6 +147,7 @@ typedef struct casparian_guest_outcome {
     char traceback[4096];      /* the last frames; "" where there is none */
     const char *category;      /* of the failure (plugins, 6.4): "parse_error", "unknown", ... */
     uint64_t rows, bytes;      /* received, of all outputs */
+    uint64_t repaired;         /* texts that were not UTF-8: U+FFFD is in the place of bytes */
     uint64_t log_bytes;        /* of log lines, with those that were dropped */
     bool stopped_at_row_limit; /* an output had more rows than `row_limit` */
     char sandbox[CASPARIAN_SANDBOX_WORDS_SIZE]; /* the protections that held; "none" */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "columns/sealed/cell.h"
 #include "keys/base64.h"
@@ -280,13 +281,26 @@ static mcp_status make_row(mcp_buf *out, writing *self, columns_cell_reader *rea
     return mcp_json_writer_status(&row);
 }
 
+/* Whether the engine has named a column after an expression that counts values and has none. */
+static bool is_count(const char *name)
+{
+    static const char *const counts[] = { "count(", "count_if(", "countif(",
+                                          "approx_count_distinct(" };
+    bool is_known = false;
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && !is_known; i++)
+        is_known = strncasecmp(name, counts[i], strlen(counts[i])) == 0;
+    return is_known;
+}
+
 static const bool *sensitive_columns(const casparian_query_result *result,
                                      const casparian_redaction *redaction, mcp_arena *arena)
 {
     bool *list = mcp_arena_array(arena, result->facts.column_count + 1, sizeof *list);
 
     for (size_t i = 0; list && redaction && i < result->facts.column_count; i++)
-        list[i] = casparian_redaction_is_sensitive(redaction, result->facts.columns[i].name);
+        list[i] = !is_count(result->facts.columns[i].name) &&
+                  casparian_redaction_is_sensitive(redaction, result->facts.columns[i].name);
     return list;
 }
 

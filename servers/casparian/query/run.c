@@ -297,6 +297,8 @@ static mcp_status run_sealed(run *self)
         .fd_count = self->views.fd_count,
         .setup = self->views.setup,
         .setup_count = self->views.setup_count,
+        .databases = self->views.databases,
+        .database_count = self->views.setup_count,
         .views = self->views.views,
         .view_count = self->views.view_count,
         .search_path = CASPARIAN_VIEWS_SEARCH_PATH,

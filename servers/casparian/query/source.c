@@ -12,12 +12,15 @@
 #include "columns/quote.h"
 #include "columns/sealed/sealed.h"
 
+enum { CSV_LINE_MIN = 8 << 20, CSV_LINE_MAX = 40 << 20 }; /* bytes of a line of CSV */
+
 /* Files that one function call reads, or one table. */
 typedef struct casparian_source_part {
     const casparian_catalog_file *first; /* says how they are read */
     bool has_condition;                  /* superseded rows are left out: it has one file */
     int *numbers;
     size_t count, capacity;
+    int64_t longest;      /* bytes of the longest of the files */
     int database;         /* of a DuckDB file: its number */
     const int64_t **jobs; /* of its table */
 } part;
@@ -59,7 +62,8 @@ mcp_status casparian_sources_init(casparian_sources *self, const casparian_catal
     self->fds = mcp_arena_array(arena, count, sizeof *self->fds);
     self->locations = mcp_arena_array(arena, count, sizeof *self->locations);
     self->setup = mcp_arena_array(arena, count, sizeof *self->setup);
-    if (!self->numbers || !self->fds || !self->locations || !self->setup)
+    self->databases = mcp_arena_array(arena, count, sizeof *self->databases);
+    if (!self->numbers || !self->fds || !self->locations || !self->setup || !self->databases)
         return no_memory(err);
     for (size_t i = 0; i < count; i++)
         self->numbers[i] = CASPARIAN_SOURCE_UNKNOWN;
@@ -110,11 +114,13 @@ static int find_open(const casparian_sources *self, const char *location)
 
 static mcp_status attach(casparian_sources *self, int number, mcp_error *err)
 {
+    char *name = mcp_arena_printf(self->arena, "sink_%d", number);
     char *sql = mcp_arena_printf(self->arena, "ATTACH '/proc/self/fd/%d' AS sink_%d (READ_ONLY)",
                                  COLUMNS_SEALED_FIRST_FD + number, number);
 
-    if (!sql)
+    if (!name || !sql)
         return no_memory(err);
+    self->databases[self->setup_count] = name;
     self->setup[self->setup_count++] = sql;
     return MCP_OK;
 }
@@ -229,6 +235,9 @@ mcp_status casparian_source_add(casparian_source_text *self, casparian_sources *
     if (st != MCP_OK || number < 0)
         return st;
     part *of = find_part(self, file, number, !has_superseded && file->superseded_count > 0);
+    struct stat about;
+    if (of && fstat(sources->fds[number], &about) == 0 && about.st_size > of->longest)
+        of->longest = about.st_size;
     return of && add_number(of, self->arena, number, &file->job_id) ? MCP_OK : no_memory(err);
 }
 
@@ -315,6 +324,15 @@ static void put_csv_select(mcp_buf *out, const casparian_definition *definition)
     mcp_buf_puts(out, is_first ? " FROM " : ") FROM ");
 }
 
+/* The engine has a buffer of two lines for each thread, so it is not told more than there can be.
+ * Longer lines than CSV_LINE_MAX have values that no query can show. */
+static int64_t line_max(const part *self)
+{
+    return self->longest < CSV_LINE_MIN   ? CSV_LINE_MIN
+           : self->longest > CSV_LINE_MAX ? CSV_LINE_MAX
+                                          : self->longest;
+}
+
 static void put_csv(mcp_buf *out, const part *self)
 {
     const casparian_catalog_file *file = self->first;
@@ -327,8 +345,9 @@ static void put_csv(mcp_buf *out, const part *self)
     columns_quote(out, delimiter, '\'');
     mcp_buf_printf(out,
                    ", quote = '\"', escape = '\"', nullstr = '', allow_quoted_nulls = false, "
-                   "new_line = '\\n', max_line_size = 8388608, buffer_size = 16777216, header = %s",
-                   file->csv_headerless ? "false" : "true");
+                   "new_line = '\\n', max_line_size = %" PRId64 ", buffer_size = %" PRId64
+                   ", header = %s",
+                   line_max(self), 2 * line_max(self), file->csv_headerless ? "false" : "true");
     if (file->definition)
         put_csv_columns(out, file);
     else
@@ -369,6 +388,14 @@ static void put_part(mcp_buf *out, const part *self)
         put_parquet(out, self);
     if (self->has_condition)
         put_condition(out, self->first, is_table);
+}
+
+bool casparian_source_is_attached(const casparian_source_text *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        if (is_format(self->parts[i].first, "duckdb"))
+            return true;
+    return false;
 }
 
 mcp_status casparian_source_end(mcp_buf *out, const casparian_source_text *self, mcp_error *err)

@@ -15,8 +15,8 @@ typedef struct casparian_sources {
     size_t files_max;
     int *numbers; /* by file of the catalog: its place among `fds`, or one of those below */
     int *fds;
-    const char **locations; /* of `fds` */
-    const char **setup;
+    const char **locations;          /* of `fds` */
+    const char **setup, **databases; /* of the i-th statement, the name that it attaches */
     size_t fd_count, setup_count;
 } casparian_sources;
 
@@ -58,6 +58,9 @@ mcp_status casparian_source_begin(casparian_source_text *self, mcp_arena *arena,
  */
 mcp_status casparian_source_add(casparian_source_text *self, casparian_sources *sources,
                                 size_t file, bool has_superseded, mcp_error *err);
+
+/** Whether a part is a table of a DuckDB file. */
+bool casparian_source_is_attached(const casparian_source_text *self);
 
 /** Append the SELECT; nothing when it has no file. @return MCP_OK; MCP_E_LIMIT; MCP_E_NOMEM */
 mcp_status casparian_source_end(mcp_buf *out, const casparian_source_text *self, mcp_error *err);

@@ -186,7 +186,8 @@ static bool is_view_made(const maker *self, const char *schema, const char *name
 
 /* A word of the statement may name views of two outputs that differ in case or by a suffix; the
  * first is made. */
-static mcp_status add_view(maker *self, const char *schema, const char *name, const char *sql)
+static mcp_status add_view(maker *self, const char *schema, const char *name, const char *sql,
+                           bool is_attached)
 {
     if (!sql || !grow(self->arena, (void **)&self->views, &self->view_capacity, self->view_count,
                       sizeof *self->views))
@@ -196,6 +197,7 @@ static mcp_status add_view(maker *self, const char *schema, const char *name, co
         .name = name,
         .sql = sql,
         .is_optional = !has_word(&self->words, name),
+        .is_attached = is_attached,
     };
     return MCP_OK;
 }
@@ -210,8 +212,9 @@ static mcp_status put_files(casparian_source_text *text, maker *self, const choi
     return st;
 }
 
-/* The SELECT of a choice; "": it has no file. NULL in `out`: no memory. */
-static mcp_status make_select(const char **out, maker *self, const choice *which)
+/* The SELECT of a choice; "": it has no file. NULL in `out`: no memory. `is_attached`: it reads a
+ * table of a DuckDB file. */
+static mcp_status make_select(const char **out, bool *is_attached, maker *self, const choice *which)
 {
     casparian_source_text text;
     mcp_buf sql;
@@ -222,6 +225,7 @@ static mcp_status make_select(const char **out, maker *self, const choice *which
         st = put_files(&text, self, which);
     if (st == MCP_OK)
         st = casparian_source_end(&sql, &text, self->err);
+    *is_attached = casparian_source_is_attached(&text);
     if (st == MCP_OK)
         *out = mcp_arena_strndup(self->arena, sql.data ? sql.data : "", sql.length);
     mcp_buf_clear(&sql);
@@ -230,6 +234,7 @@ static mcp_status make_select(const char **out, maker *self, const choice *which
 
 static mcp_status make_view(maker *self, const char *schema, const char *name, choice which)
 {
+    bool is_attached = false;
     const char *sql = NULL;
     mcp_status st;
 
@@ -237,17 +242,18 @@ static mcp_status make_view(maker *self, const char *schema, const char *name, c
         return no_memory(self->err);
     if (is_view_made(self, schema, name))
         return MCP_OK;
-    st = make_select(&sql, self, &which);
+    st = make_select(&sql, &is_attached, self, &which);
     if (st != MCP_OK || (sql && sql[0]))
-        return st == MCP_OK ? add_view(self, schema, name, sql) : st;
+        return st == MCP_OK ? add_view(self, schema, name, sql, is_attached) : st;
     if (which.has_superseded || !sql)
         return sql ? MCP_OK : no_memory(self->err);
     /* Everything is superseded: the columns, and no row. */
     which.has_superseded = true;
-    st = make_select(&sql, self, &which);
+    st = make_select(&sql, &is_attached, self, &which);
     if (st == MCP_OK && sql && sql[0])
         st = add_view(self, schema, name,
-                      mcp_arena_printf(self->arena, "SELECT * FROM (%s) WHERE false", sql));
+                      mcp_arena_printf(self->arena, "SELECT * FROM (%s) WHERE false", sql),
+                      is_attached);
     return st;
 }
 
@@ -405,6 +411,7 @@ static mcp_status take_result(casparian_views *out, maker *self)
     out->locations = self->sources.locations;
     out->fd_count = self->sources.fd_count;
     out->setup = self->sources.setup;
+    out->databases = self->sources.databases;
     out->setup_count = self->sources.setup_count;
     return MCP_OK;
 }

@@ -16,7 +16,8 @@
 typedef struct casparian_views {
     const columns_sealed_view *views;
     size_t view_count;
-    const char *const *setup; /* statements that attach DuckDB files */
+    const char *const *setup;     /* statements that attach DuckDB files */
+    const char *const *databases; /* their names */
     size_t setup_count;
     int *fds;                     /* of the files, in the order of their numbers in the process */
     const char *const *locations; /* of the same */

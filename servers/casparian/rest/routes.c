@@ -102,23 +102,50 @@ static mcp_status get_approval(mcp_call *call, void *data)
 
 /* ---- a decision ------------------------------------------------------------------------------ */
 
+/* A body that everybody reads in the same way: an object without a member twice. */
+static mcp_status read_body(const mcp_json **out, mcp_call *call)
+{
+    mcp_error *err = mcp_call_error(call);
+    const mcp_json *body = mcp_call_body_json(call, err);
+    if (!body)
+        return err->status;
+    const char *twice = mcp_json_duplicate(body);
+    if (twice)
+        return mcp_error_set(err, MCP_E_PARAMS, "duplicate member '%.40s'", twice);
+    *out = body;
+    return MCP_OK;
+}
+
+/* The text of a member; NULL where it is none, or has a NUL byte, behind which nobody looks. */
+static const char *text_of(const mcp_json *body, const char *name)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(mcp_json_get(body, name), &length);
+    return text && strlen(text) == length ? text : NULL;
+}
+
 /* The decision of the body. A person decides what he was shown, so the hash is required. */
 static mcp_status read_decision(casparian_decision *out, mcp_call *call)
 {
     mcp_error *err = mcp_call_error(call);
-    const mcp_json *body = mcp_call_body_json(call, err);
-    const char *word = mcp_json_get_string(body, "decision");
+    const mcp_json *body = NULL;
+    mcp_status st = read_body(&body, call);
+    if (st != MCP_OK)
+        return st;
+    const char *word = text_of(body, "decision");
     const char *user = casparian_local_user(mcp_call_arena(call));
     *out = (casparian_decision){
         .id = mcp_arg_string(call, "id"),
         .approves = word && strcmp(word, "approve") == 0,
         .by = user ? mcp_arena_printf(mcp_call_arena(call), "page:%s", user) : NULL,
-        .snapshot_sha256 = mcp_json_get_string(body, "snapshot_sha256"),
+        .snapshot_sha256 = text_of(body, "snapshot_sha256"),
     };
     if (!out->approves)
-        out->reason = mcp_json_get_string(body, "reason");
+        out->reason = text_of(body, "reason");
     if (!word || (!out->approves && strcmp(word, "reject") != 0))
         return mcp_error_set(err, MCP_E_PARAMS, "/decision: \"approve\" or \"reject\" is required");
+    if (!out->approves && !out->reason && mcp_json_get(body, "reason"))
+        return mcp_error_set(err, MCP_E_PARAMS, "/reason: a text without NUL bytes is required");
     if (!out->snapshot_sha256)
         return mcp_error_set(err, MCP_E_PARAMS,
                              "/snapshot_sha256: the hash of what was shown is required");

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PLACE_SIZE = 320, MESSAGE_SIZE = 320, CANONICAL_MAX = 4 << 20 };
+enum { PLACE_SIZE = 320, MESSAGE_SIZE = 320, CANONICAL_MAX = 4 << 20, SCHEMA_DIGITS = 8 };
 
 static const char *const modes[] = {
     [CASPARIAN_MODE_STRICT] = "strict",
@@ -82,6 +82,22 @@ static bool is_output_name(const char *name)
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
     return *name >= 'a' && *name <= 'z' && name[length] == '\0' &&
            length <= CASPARIAN_OUTPUT_NAME_MAX;
+}
+
+static bool ends_in(const char *text, size_t length, const char *end)
+{
+    size_t size = strlen(end);
+    return length > size && memcmp(text + length - size, end, size) == 0;
+}
+
+bool casparian_output_name_is_reserved(const char *name)
+{
+    static const char schema[] = "__schema_";
+    size_t length = strlen(name), digits = 0;
+    while (digits < length && strchr("0123456789abcdef", name[length - 1 - digits]))
+        digits++;
+    return ends_in(name, length, "__all") || ends_in(name, length, "_quarantine") ||
+           (digits >= SCHEMA_DIGITS && ends_in(name, length - SCHEMA_DIGITS, schema));
 }
 
 static void judge_column_name(reading *self, const char *name, const char *place)
@@ -292,6 +308,10 @@ static mcp_status read_member(reading *self, casparian_definition *out, const mc
     self->base = base;
     self->is_wrong = was_wrong;
     mcp_status st = read_one(self, out, json);
+    if (casparian_output_name_is_reserved(key)) {
+        wrong(self, "/output_name", "'%.64s': " CASPARIAN_OUTPUT_NAME_RESERVED, key);
+        st = MCP_E_SCHEMA;
+    }
     if (out->output && strcmp(out->output, key) != 0) {
         wrong(self, "/output_name", "'%.64s' is under the key '%.64s'", out->output, key);
         st = MCP_E_SCHEMA;

@@ -77,6 +77,14 @@ mcp_status casparian_definition_read(casparian_definition *out, mcp_arena *arena
 mcp_status casparian_schemas_read(casparian_schemas *out, mcp_arena *arena, const mcp_json *json,
                                   casparian_report *report, void *data, mcp_error *err);
 
+/** Whether an output may not have that name, since it is that of a view of the output x: "x__all",
+ *  "x__schema_" and 8 digits, "x_quarantine". */
+bool casparian_output_name_is_reserved(const char *name);
+
+/** How it ends, for messages. */
+#define CASPARIAN_OUTPUT_NAME_RESERVED                                                             \
+    "names that end in __all, _quarantine or __schema_ and 8 digits are those of views"
+
 /** The definition of an output; NULL: there is none. */
 const casparian_definition *casparian_schemas_find(const casparian_schemas *schemas,
                                                    const char *output);

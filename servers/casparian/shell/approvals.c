@@ -157,8 +157,7 @@ static mcp_status show_request(casparian_approval *approval, const mcp_json **an
     mcp_write_member_value(&out.json, "snapshot", approval->snapshot);
     mcp_write_member_string(&out.json, "snapshot_sha256", approval->snapshot_sha256);
     st = write_files(&out.json, app, id, err);
-    mcp_status ended = casparian_shell_answer_end(&out, answer, line, app->arena, err);
-    return st == MCP_OK ? ended : st;
+    return casparian_shell_answer_close(&out, st, answer, line, app->arena, err);
 }
 
 static mcp_status show(casparian_app *app, const cli_line *line, mcp_error *err)

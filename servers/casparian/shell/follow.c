@@ -129,6 +129,13 @@ static mcp_status fail(casparian_app *app, const casparian_job *job, mcp_error *
         .message = mcp_arena_strdup(app->arena, err->message),
         .is_answered = true,
     };
+    if (job->error_code && strcmp(job->error_code, "quarantine_not_allowed") == 0)
+        app->failure
+            ->suggestions[0] = "--allow-quarantine sets such rows apart; casparian quarantine "
+                               "says what is wrong with them";
+    else if (job->error_code && strcmp(job->error_code, "quarantine_threshold") == 0)
+        app->failure->suggestions[0] = "--max-quarantine-pct N allows more of them; casparian "
+                                       "quarantine says what is wrong with them";
     return st;
 }
 

@@ -166,10 +166,10 @@ static mcp_status show(casparian_app *app, const cli_line *line, mcp_error *err)
         st = write_events(&out.json, app, id, err);
     if (st == MCP_OK && cli_flag(line, "files"))
         st = write_files(&out.json, app, id, err);
-    mcp_status ended = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    st = casparian_shell_answer_close(&out, st, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         casparian_shell_document(cli_out(line), answer);
-    return st == MCP_OK ? ended : st;
+    return st;
 }
 
 int casparian_command_jobs_show(const cli_line *line, void *data)

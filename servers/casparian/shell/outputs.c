@@ -374,14 +374,18 @@ static mcp_status verify_folder(casparian_app *app, const cli_line *line, int fd
     mcp_write_member_int(&out.json, "outputs", (int64_t)verified.outputs);
     mcp_write_member_int(&out.json, "bytes", (int64_t)verified.bytes);
     mcp_write_member_int(&out.json, "failures", (int64_t)verified.failures);
-    mcp_status ended = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
-    if (st == MCP_OK)
-        st = ended;
+    st = casparian_shell_answer_close(&out, st, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         st = print_verified(line, answer, &verified, err);
     if (st == MCP_OK && verified.failures) {
         app->failure->is_answered = true;
         st = mcp_error_set(err, MCP_E_STOPPED, "%zu findings in '%.200s'", verified.failures,
+                           cli_argument(line, 0));
+    }
+    if (st == MCP_OK && verified.manifests == 0) {
+        app->failure->is_answered = true;
+        st = mcp_error_set(err, MCP_E_NOT_FOUND,
+                           "'%.200s' has no manifests: no run has written there, or they are gone",
                            cli_argument(line, 0));
     }
     return st;

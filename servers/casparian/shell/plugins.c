@@ -151,10 +151,10 @@ static mcp_status show(casparian_app *app, const cli_line *line, mcp_error *err)
     casparian_shell_answer_begin(&out);
     write_plugin(&out.json, &plugin);
     st = write_hashes(&out.json, &plugin, NULL, err);
-    mcp_status ended = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    st = casparian_shell_answer_close(&out, st, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         casparian_shell_document(cli_out(line), answer);
-    return st == MCP_OK ? ended : st;
+    return st;
 }
 
 int casparian_command_plugin_show(const cli_line *line, void *data)
@@ -182,10 +182,10 @@ static mcp_status schema(casparian_app *app, const cli_line *line, mcp_error *er
         st = write_schemas(&out.json, &plugin, output, err);
     if (st == MCP_OK)
         st = write_hashes(&out.json, &plugin, output, err);
-    mcp_status ended = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
+    st = casparian_shell_answer_close(&out, st, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         casparian_shell_document(cli_out(line), answer);
-    return st == MCP_OK ? ended : st;
+    return st;
 }
 
 int casparian_command_schema(const cli_line *line, void *data)

@@ -37,6 +37,16 @@ mcp_status casparian_shell_answer_end(casparian_shell_answer *self, const mcp_js
     return st;
 }
 
+mcp_status casparian_shell_answer_close(casparian_shell_answer *self, mcp_status st,
+                                        const mcp_json **out, const cli_line *line,
+                                        mcp_arena *arena, mcp_error *err)
+{
+    if (st == MCP_OK)
+        return casparian_shell_answer_end(self, out, line, arena, err);
+    mcp_buf_clear(&self->text);
+    return st;
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The bytes of a code point that a terminal obeys: controls, and the marks of direction
@@ -106,7 +116,26 @@ static void print_line(FILE *stream, const mcp_json *value)
     mcp_buf_clear(&text);
 }
 
+void casparian_shell_warnings(const cli_line *line, const mcp_json *warnings)
+{
+    for (size_t i = 0; i < mcp_json_count(warnings); i++) {
+        fputs("warning: ", cli_err(line));
+        print_line(cli_err(line), mcp_json_item(warnings, i));
+    }
+}
+
 /* ---- documents ------------------------------------------------------------------------------- */
+
+/* "name:", or the sign of an item. */
+static void print_name(FILE *stream, const char *name)
+{
+    mcp_buf text;
+    mcp_buf_init(&text, ANSWER_MAX);
+    if (name)
+        append_shown(&text, name, strlen(name));
+    fprintf(stream, "%s%s", name && text.data ? text.data : name ? "" : "-", name ? ":" : "");
+    mcp_buf_clear(&text);
+}
 
 static bool is_deep(const mcp_json *value)
 {
@@ -120,7 +149,8 @@ static void print_members(FILE *stream, const mcp_json *value, int depth)
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         const mcp_json *item = mcp_json_item(value, i);
         const char *name = mcp_json_is_object(value) ? mcp_json_name(value, i, NULL) : NULL;
-        fprintf(stream, "%*s%s%s", INDENT * depth, "", name ? name : "-", name ? ":" : "");
+        fprintf(stream, "%*s", INDENT * depth, "");
+        print_name(stream, name);
         if (!is_deep(item) || depth == DEPTH_MAX) {
             fprintf(stream, " ");
             print_line(stream, item);

@@ -37,6 +37,16 @@ void casparian_shell_answer_begin(casparian_shell_answer *self);
 mcp_status casparian_shell_answer_end(casparian_shell_answer *self, const mcp_json **out,
                                       const cli_line *line, mcp_arena *arena, mcp_error *err);
 
+/**
+ * As casparian_shell_answer_end if `st` is MCP_OK. Else nothing is printed: an answer that is not
+ * whole would be a second document before that of the failure.
+ *
+ * @return `st`, or the status of casparian_shell_answer_end
+ */
+mcp_status casparian_shell_answer_close(casparian_shell_answer *self, mcp_status st,
+                                        const mcp_json **out, const cli_line *line,
+                                        mcp_arena *arena, mcp_error *err);
+
 /** Print a table of an array of objects; `empty` where it has none. */
 mcp_status casparian_shell_table(const cli_line *line, const mcp_json *rows,
                                  const casparian_shell_column *columns, size_t count,
@@ -45,6 +55,10 @@ mcp_status casparian_shell_table(const cli_line *line, const mcp_json *rows,
 /** Print an object, a line a member, with what is inside indented. Control characters and those
  *  that change the direction of text are shown as \u00XX. */
 void casparian_shell_document(FILE *stream, const mcp_json *value);
+
+/** Print the warnings of an answer to standard error, with such characters shown. `warnings` may be
+ *  NULL. */
+void casparian_shell_warnings(const cli_line *line, const mcp_json *warnings);
 
 /** Append a value as one line of text, with such characters shown. @return out->status */
 mcp_status casparian_shell_line(mcp_buf *out, const mcp_json *value);

@@ -127,7 +127,10 @@ mcp_status casparian_shell_report(const cli_line *line, const mcp_json *job, mcp
                                sizeof output_columns / sizeof output_columns[0], arena, err);
     if (st == MCP_OK)
         st = casparian_shell_violations(line, outputs, arena, err);
-    return st == MCP_OK ? print_some(line, mcp_json_get(result, "errors"), error_columns,
-                                     sizeof error_columns / sizeof error_columns[0], err)
-                        : st;
+    if (st == MCP_OK)
+        st = print_some(line, mcp_json_get(result, "errors"), error_columns,
+                        sizeof error_columns / sizeof error_columns[0], err);
+    if (st == MCP_OK)
+        casparian_shell_warnings(line, mcp_json_get(result, "warnings"));
+    return st;
 }

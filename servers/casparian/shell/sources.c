@@ -285,9 +285,9 @@ static mcp_status scan_open(search *self, mcp_error *err)
     const mcp_json *answer = NULL;
     casparian_shell_answer_begin(&out);
     mcp_status st = list_files(self, &out.json, err);
-    mcp_status ended = casparian_shell_answer_end(&out, &answer, self->line, self->app->arena, err);
-    if (st != MCP_OK || ended != MCP_OK || !answer)
-        return st == MCP_OK ? ended : st;
+    st = casparian_shell_answer_close(&out, st, &answer, self->line, self->app->arena, err);
+    if (st != MCP_OK || !answer)
+        return st;
     if (!cli_flag(self->line, "stats"))
         st = casparian_shell_table(self->line, mcp_json_get(answer, "files"), columns, 3,
                                    "No file was found.", err);

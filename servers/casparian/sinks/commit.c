@@ -208,7 +208,8 @@ static mcp_status make_pairs(intent_folder *out, const casparian_commit *self, s
             return say_memory(err);
     }
     pairs[count] = (intent_pair){
-        mcp_arena_printf(arena, "%s/.%s.manifest.json.tmp", CASPARIAN_MANIFEST_DIR, sink->job),
+        mcp_arena_printf(arena, "%s/.%s.%d.manifest.json.tmp", CASPARIAN_MANIFEST_DIR, sink->job,
+                         sink->attempt),
         mcp_arena_printf(arena, "%s/%s.manifest.json", CASPARIAN_MANIFEST_DIR, sink->job),
     };
     *out = (intent_folder){ self->dirs[at].path, pairs, count + 1 };

@@ -22,6 +22,13 @@
 #define ENDING ".manifest.json"
 
 static const char *const without_signature[] = { "signature", NULL };
+static const char *const without_hash[] = { "content_sha256", "signature", NULL };
+
+/* What makes a manifest one that cannot have changed by itself, and one of a known author. */
+struct seals {
+    const char *hash;      /* of the form without both; NULL: none yet */
+    const char *signature; /* of the form with the hash; NULL: none yet */
+};
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -121,9 +128,9 @@ static void put_key(mcp_json_writer *json, const keys_pair *pair)
     mcp_buf_clear(&text);
 }
 
-/* Everything but the signature, in no special order. @param signature NULL: none yet */
+/* In no special order. */
 static mcp_status put_manifest(mcp_buf *out, const casparian_manifest_facts *facts,
-                               const casparian_manifest_outcome *outcome, const char *signature)
+                               const casparian_manifest_outcome *outcome, struct seals seals)
 {
     mcp_json_writer json;
 
@@ -140,7 +147,8 @@ static mcp_status put_manifest(mcp_buf *out, const casparian_manifest_facts *fac
     put_outputs(&json, outcome);
     mcp_write_member_string(&json, "previous", outcome->previous);
     put_key(&json, facts->key);
-    put_optional(&json, "signature", signature);
+    put_optional(&json, "content_sha256", seals.hash);
+    put_optional(&json, "signature", seals.signature);
     mcp_write_end(&json);
     return mcp_json_writer_status(&json);
 }
@@ -169,13 +177,13 @@ static mcp_status sign(mcp_buf *out, const keys_pair *key, const mcp_buf *text, 
 }
 
 static mcp_status write_form(mcp_buf *out, const casparian_manifest_facts *facts,
-                             const casparian_manifest_outcome *outcome, const char *signature,
+                             const casparian_manifest_outcome *outcome, struct seals seals,
                              mcp_error *err)
 {
     mcp_buf text;
 
     mcp_buf_init(&text, CASPARIAN_MANIFEST_MAX);
-    mcp_status st = put_manifest(&text, facts, outcome, signature);
+    mcp_status st = put_manifest(&text, facts, outcome, seals);
     if (st == MCP_OK)
         st = canonical(out, &text, err);
     else
@@ -185,20 +193,48 @@ static mcp_status write_form(mcp_buf *out, const casparian_manifest_facts *facts
     return st;
 }
 
+static mcp_status hash_bytes(char out[CASPARIAN_HASH_SIZE], const char *bytes, size_t length,
+                             mcp_error *err)
+{
+    uint8_t digest[MCP_SHA256_SIZE];
+    mcp_status st = mcp_sha256(digest, bytes, length, err);
+
+    if (st == MCP_OK)
+        keys_hex(out, digest);
+    return st;
+}
+
+/* The hash of the form that has neither it nor a signature. */
+static mcp_status hash_form(char out[CASPARIAN_HASH_SIZE], const casparian_manifest_facts *facts,
+                            const casparian_manifest_outcome *outcome, mcp_error *err)
+{
+    mcp_buf form;
+
+    mcp_buf_init(&form, CASPARIAN_MANIFEST_MAX);
+    mcp_status st = write_form(&form, facts, outcome, (struct seals){ NULL, NULL }, err);
+    if (st == MCP_OK)
+        st = hash_bytes(out, form.data, form.length, err);
+    mcp_buf_clear(&form);
+    return st;
+}
+
 mcp_status casparian_manifest_write(mcp_buf *out, const casparian_manifest_facts *facts,
                                     const casparian_manifest_outcome *outcome, mcp_error *err)
 {
+    char hash[CASPARIAN_HASH_SIZE];
     mcp_buf unsigned_form, signature;
+    mcp_status st = hash_form(hash, facts, outcome, err);
 
-    if (!facts->key)
-        return write_form(out, facts, outcome, NULL, err);
+    if (st != MCP_OK || !facts->key)
+        return st == MCP_OK ? write_form(out, facts, outcome, (struct seals){ hash, NULL }, err)
+                            : st;
     mcp_buf_init(&unsigned_form, CASPARIAN_MANIFEST_MAX);
     mcp_buf_init(&signature, KEYS_BASE64_LENGTH(KEYS_SIGNATURE_SIZE));
-    mcp_status st = write_form(&unsigned_form, facts, outcome, NULL, err);
+    st = write_form(&unsigned_form, facts, outcome, (struct seals){ hash, NULL }, err);
     if (st == MCP_OK)
         st = sign(&signature, facts->key, &unsigned_form, err);
     if (st == MCP_OK)
-        st = write_form(out, facts, outcome, signature.data, err);
+        st = write_form(out, facts, outcome, (struct seals){ hash, signature.data }, err);
     mcp_buf_clear(&unsigned_form);
     mcp_buf_clear(&signature);
     return st;
@@ -247,17 +283,6 @@ static mcp_status list_names(casparian_manifest **out, size_t *count, DIR *dir, 
         qsort(all, *count, sizeof *all, by_name);
     *out = all;
     return MCP_OK;
-}
-
-static mcp_status hash_bytes(char out[CASPARIAN_HASH_SIZE], const char *bytes, size_t length,
-                             mcp_error *err)
-{
-    uint8_t digest[MCP_SHA256_SIZE];
-    mcp_status st = mcp_sha256(digest, bytes, length, err);
-
-    if (st == MCP_OK)
-        keys_hex(out, digest);
-    return st;
 }
 
 static mcp_status read_one(casparian_manifest *self, int manifests_fd, mcp_arena *arena,
@@ -372,6 +397,29 @@ mcp_status casparian_manifests_head(const char **out, const casparian_manifest *
     return MCP_OK;
 }
 
+/* Manifests of version 1 have no hash of their own. */
+mcp_status casparian_manifest_check(const casparian_manifest *self, mcp_error *err)
+{
+    const char *expected = mcp_json_get_string(self->json, "content_sha256");
+    char hash[CASPARIAN_HASH_SIZE] = "";
+    int64_t version = 0;
+    mcp_buf form;
+
+    if (!expected && mcp_json_int(mcp_json_get(self->json, "version"), &version) && version == 1)
+        return MCP_OK;
+    mcp_buf_init(&form, CASPARIAN_MANIFEST_MAX);
+    mcp_status st = keys_canonical_without(&form, self->json, without_hash, err);
+    if (st == MCP_OK)
+        st = hash_bytes(hash, form.data, form.length, err);
+    mcp_buf_clear(&form);
+    if (st != MCP_OK)
+        return st;
+    return expected && strcmp(hash, expected) == 0
+               ? MCP_OK
+               : mcp_error_set(err, MCP_E_PARSE,
+                               "it was changed: its content_sha256 is another one");
+}
+
 mcp_status casparian_manifest_verify(uint8_t key[KEYS_PUBLIC_SIZE], const casparian_manifest *self,
                                      mcp_error *err)
 {
@@ -381,14 +429,15 @@ mcp_status casparian_manifest_verify(uint8_t key[KEYS_PUBLIC_SIZE], const caspar
     mcp_buf form;
 
     memset(key, 0, KEYS_PUBLIC_SIZE);
-    if (!public_key && !text)
-        return MCP_OK;
+    mcp_status st = casparian_manifest_check(self, err);
+    if (st != MCP_OK || (!public_key && !text))
+        return st;
     if (!public_key || !text ||
         !keys_unbase64_exact(key, KEYS_PUBLIC_SIZE, public_key, strlen(public_key)) ||
         !keys_unbase64_exact(signature, sizeof signature, text, strlen(text)))
         return mcp_error_set(err, MCP_E_PARSE, "its signature is no signature");
     mcp_buf_init(&form, CASPARIAN_MANIFEST_MAX);
-    mcp_status st = keys_canonical_without(&form, self->json, without_signature, err);
+    st = keys_canonical_without(&form, self->json, without_signature, err);
     if (st == MCP_OK)
         st = keys_verify(key, signature, form.data, form.length, err);
     mcp_buf_clear(&form);

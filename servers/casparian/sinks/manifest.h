@@ -19,7 +19,7 @@
 #include "mcp/json.h"
 #include "schema/definition.h"
 
-#define CASPARIAN_MANIFEST_VERSION 1
+#define CASPARIAN_MANIFEST_VERSION 2
 #define CASPARIAN_MANIFEST_MAX ((size_t)64 << 20) /* bytes of one */
 #define CASPARIAN_MANIFESTS_MAX 100000            /* in a folder */
 #define CASPARIAN_MANIFEST_DIR "_casparian"
@@ -112,8 +112,14 @@ mcp_status casparian_manifest_read(casparian_manifest *out, int dir_fd, const ch
 mcp_status casparian_manifests_head(const char **out, const casparian_manifest *all, size_t count,
                                     mcp_arena *arena, mcp_error *err);
 
-/** Whether the signature is that of its `public_key`. @return MCP_OK, also without a signature
- *  (`key` is then all zero); MCP_E_DENIED: it is not; MCP_E_PARSE: it has no form of one */
+/** Whether its content is what it was when it was written, by `content_sha256`: against accidents,
+ *  since one who changes it on purpose can change the hash as well.
+ *  @return MCP_OK; MCP_E_PARSE: it was changed */
+mcp_status casparian_manifest_check(const casparian_manifest *self, mcp_error *err);
+
+/** The same, and whether the signature is that of its `public_key`. @return MCP_OK, also without a
+ *  signature (`key` is then all zero); MCP_E_DENIED: it is not; MCP_E_PARSE: it has no form of one,
+ *  or the manifest was changed */
 mcp_status casparian_manifest_verify(uint8_t key[KEYS_PUBLIC_SIZE], const casparian_manifest *self,
                                      mcp_error *err);
 

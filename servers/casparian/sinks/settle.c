@@ -13,6 +13,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -182,11 +184,24 @@ static bool ends_in(const char *name, const char *ending)
     return length > end && strcmp(name + length - end, ending) == 0;
 }
 
+/* The name without the number of an attempt before its ending: ".x.parquet.1.tmp". */
+static size_t without_attempt(char *out, size_t size, const char *name)
+{
+    size_t length = strlen(name), at = length > 4 ? length - 4 : 0;
+
+    while (at > 0 && isdigit((unsigned char)name[at - 1]))
+        at--;
+    if (at < 2 || at == length - 4 || name[at - 1] != '.' || strcmp(name + length - 4, ".tmp") != 0)
+        return (size_t)snprintf(out, size, "%s", name);
+    return (size_t)snprintf(out, size, "%.*s.tmp", (int)(at - 1), name);
+}
+
 /* ".<name>_<16 digits>.parquet.tmp" or .csv.tmp of an output, ".<job>.manifest.json.tmp". */
-static bool is_temporary(const char *name)
+static bool is_temporary(const char *entry)
 {
     static const char *const endings[] = { ".parquet.tmp", ".csv.tmp" };
-    size_t length = strlen(name), digits = 0;
+    char name[NAME_MAX + 1];
+    size_t length = without_attempt(name, sizeof name, entry), digits = 0;
 
     if (name[0] != '.' || ends_in(name, ".manifest.json.tmp"))
         return name[0] == '.';

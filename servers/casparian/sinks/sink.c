@@ -104,6 +104,7 @@ static mcp_status take_options(casparian_sink *self, const casparian_sink_option
     self->version = mcp_arena_strdup(self->arena, options->version);
     self->label = mcp_arena_printf(self->arena, "%s@%s", options->plugin, options->version);
     self->taken = copy_paths(self->arena, options->taken);
+    self->attempt = options->attempt;
     self->is_single_file = options->is_single_file;
     self->memory_max = options->memory_max ? options->memory_max : CASPARIAN_SINK_MEMORY_MAX;
     if (!self->job || !self->plugin || !self->version || !self->label || !self->taken)
@@ -293,6 +294,32 @@ mcp_status casparian_sink_target_key(char out[CASPARIAN_HASH_SIZE], const caspar
     return st == MCP_OK ? sink_target_key(out, uri, &names, err) : st;
 }
 
+/* The name of an attempt's temporary file, without its ending. @return false: it is too long */
+static bool hide(char out[CASPARIAN_FILE_NAME_SIZE], const casparian_sink_output *output,
+                 int attempt)
+{
+    const char *ending = sink_is_staged(output) ? ".parquet" : "";
+    int length = attempt > 0
+                     ? snprintf(out, CASPARIAN_FILE_NAME_SIZE, ".%s%s.%d", output->file, ending,
+                                attempt)
+                     : snprintf(out, CASPARIAN_FILE_NAME_SIZE, ".%s%s", output->file, ending);
+
+    return length > 0 && length < CASPARIAN_FILE_NAME_SIZE;
+}
+
+/* What the attempts before have left. */
+static void remove_older(const casparian_sink_output *output)
+{
+    char hidden[CASPARIAN_FILE_NAME_SIZE], name[CASPARIAN_FILE_NAME_SIZE + 8];
+
+    for (int attempt = 0; attempt < output->sink->attempt; attempt++) {
+        if (!hide(hidden, output, attempt))
+            continue;
+        snprintf(name, sizeof name, "%s.tmp", hidden);
+        unlinkat(sink_folder_of(output)->fd, name, 0);
+    }
+}
+
 static mcp_status name_output(casparian_sink_output *output, unsigned flags, mcp_error *err)
 {
     const casparian_sink *sink = output->sink;
@@ -305,10 +332,11 @@ static mcp_status name_output(casparian_sink_output *output, unsigned flags, mcp
     else if (st == MCP_OK)
         st = casparian_output_file_name(output->file, output->names.name, sink->job,
                                         casparian_sink_kind_text(uri->kind), err);
-    if (st == MCP_OK && snprintf(output->hidden, sizeof output->hidden, ".%s%s", output->file,
-                                 is_staged ? ".parquet" : "") >= (int)sizeof output->hidden)
+    if (st == MCP_OK && !hide(output->hidden, output, sink->attempt))
         st = mcp_error_set(err, MCP_E_LIMIT, "the name of output '%.40s' is too long",
                            output->names.name);
+    if (st == MCP_OK)
+        remove_older(output);
     return st;
 }
 

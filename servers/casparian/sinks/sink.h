@@ -63,6 +63,9 @@ typedef struct casparian_sink_options {
     const char *job;               /* its id, "42": letters, digits, '_' and '-' */
     const char *plugin;            /* "fix_parser" */
     const char *version;           /* of the plugin */
+    int attempt;                   /* how often the job was given to a runner before. Temporary
+                                    * files of an attempt have names of their own: its runner may
+                                    * be alive, only suspended, and remove them later */
     bool is_single_file;           /* the job has one source file */
     size_t memory_max;             /* 0: CASPARIAN_SINK_MEMORY_MAX */
     const char *const *taken;      /* paths, ended by NULL, that are never written: the server's own

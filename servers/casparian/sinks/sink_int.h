@@ -41,7 +41,7 @@ struct casparian_sink_output {
     size_t index;
     struct sink_names names;
     char file[CASPARIAN_FILE_NAME_SIZE];   /* its name in the folder; of DuckDB that of the stage */
-    char hidden[CASPARIAN_FILE_NAME_SIZE]; /* ".<file>", to which the writer adds ".tmp" */
+    char hidden[CASPARIAN_FILE_NAME_SIZE]; /* ".<file>[.attempt]"; the writer adds ".tmp" */
     write_column *columns;
     casparian_vector *bound; /* of the batch that is being appended, one a column */
     size_t count;
@@ -69,6 +69,7 @@ struct casparian_sink {
     size_t folder_count;
     const char *const *taken;                   /* paths that are never written, ended by NULL */
     const char *job, *plugin, *version, *label; /* the last is "plugin@version" */
+    int attempt;
     bool is_single_file;
     size_t memory_max;
     casparian_sink_output *outputs[CASPARIAN_SINK_OUTPUTS_MAX];

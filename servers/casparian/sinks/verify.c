@@ -37,6 +37,7 @@ struct verification {
     size_t count;
     const char **names; /* of files that manifests have, sorted once they are all there */
     size_t name_count, name_room;
+    const char *signed_since; /* when the first signed one was made; NULL: none is signed */
     keys_digest *digest;
     char *room;
 };
@@ -141,6 +142,23 @@ static mcp_status check_chain(struct verification *self, mcp_error *err)
     return MCP_OK;
 }
 
+static const char *made_at(const casparian_manifest *manifest)
+{
+    const char *text = mcp_json_get_string(manifest->json, "created_at");
+
+    return text ? text : "";
+}
+
+static void find_first_signed(struct verification *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        const casparian_manifest *one = &self->all[i];
+        if (mcp_json_get(one->json, "signature") &&
+            (!self->signed_since || strcmp(made_at(one), self->signed_since) < 0))
+            self->signed_since = made_at(one);
+    }
+}
+
 static void check_signature(struct verification *self, const casparian_manifest *manifest,
                             const char *name)
 {
@@ -148,10 +166,17 @@ static void check_signature(struct verification *self, const casparian_manifest 
     uint8_t key[KEYS_PUBLIC_SIZE];
     mcp_error why = MCP_ERROR_INIT;
 
-    if (casparian_manifest_verify(key, manifest, &why) != MCP_OK)
+    if (!mcp_json_get(manifest->json, "signature") &&
+        casparian_manifest_check(manifest, &why) != MCP_OK)
+        find(self, CASPARIAN_FINDING_DAMAGED, name, "%s", why.message);
+    else if (casparian_manifest_verify(key, manifest, &why) != MCP_OK)
         find(self, CASPARIAN_FINDING_SIGNATURE, name, "%s", why.message);
     else if (self->key && memcmp(key, none, sizeof key) == 0)
         find(self, CASPARIAN_FINDING_UNSIGNED, name, "it has no signature");
+    else if (self->signed_since && memcmp(key, none, sizeof key) == 0 &&
+             strcmp(made_at(manifest), self->signed_since) > 0)
+        find(self, CASPARIAN_FINDING_UNSIGNED, name,
+             "it has no signature, and manifests that were made before it have one");
     else if (self->key && memcmp(key, self->key, sizeof key) != 0)
         find(self, CASPARIAN_FINDING_SIGNATURE, name, "another key has signed it");
 }
@@ -256,6 +281,20 @@ static mcp_status check_output(struct verification *self, const mcp_json *output
     return st;
 }
 
+/* Lineage finds a manifest by its job. */
+static void check_name(struct verification *self, const casparian_manifest *manifest,
+                       const char *job)
+{
+    char name[300];
+    size_t length = strlen(job);
+
+    name_manifest(name, manifest);
+    if (strncmp(manifest->file, job, length) != 0 ||
+        strcmp(manifest->file + length, ".manifest.json") != 0)
+        find(self, CASPARIAN_FINDING_DAMAGED, name, "it is of job %.20s, and is named otherwise",
+             job);
+}
+
 static mcp_status check_manifest(struct verification *self, size_t at, mcp_error *err)
 {
     const casparian_manifest *manifest = &self->all[at];
@@ -272,6 +311,7 @@ static mcp_status check_manifest(struct verification *self, size_t at, mcp_error
         return MCP_OK;
     }
     check_signature(self, manifest, name);
+    check_name(self, manifest, job);
     for (size_t i = 0; i < mcp_json_count(outputs) && st == MCP_OK; i++)
         st = check_output(self, mcp_json_item(outputs, i), job, name, err);
     return st;
@@ -339,6 +379,7 @@ mcp_status casparian_verify(casparian_verified *out, int dir_fd,
         st = casparian_manifests_read(&self.all, &self.count, dir_fd, self.arena, err);
     if (st == MCP_OK)
         st = check_chain(&self, err);
+    find_first_signed(&self);
     for (size_t i = 0; i < self.count && st == MCP_OK; i++)
         st = check_manifest(&self, i, err);
     if (st == MCP_OK)

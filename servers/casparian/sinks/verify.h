@@ -30,10 +30,11 @@ const char *casparian_finding_text(casparian_finding_kind kind);
  * Receives a finding.
  *
  * CHANGED, MISSING: an output of a manifest. UNLISTED: a file of the folder that no manifest names.
- * DAMAGED: a manifest that is no manifest. CHAIN: a manifest whose `previous` is not there, or is
- * that of another one. SIGNATURE: a signature that is wrong, or of another key than the expected
- * one. UNSIGNED: no signature, and a key is expected. UNCHECKED: the table of a database, whose
- * rows could not be counted; it is no failure.
+ * DAMAGED: a manifest that is no manifest, was changed (and has no signature), or has the name of
+ * another job. CHAIN: a manifest whose `previous` is not there, or is that of another one.
+ * SIGNATURE: a signature that is wrong, or of another key than the expected one. UNSIGNED: no
+ * signature, and a key is expected, or manifests that were made before have one. UNCHECKED: the
+ * table of a database, whose rows could not be counted; it is no failure.
  *
  * @param file relative to the folder; borrowed
  * @param why  one line; borrowed

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/fields.h"
+
 static const struct variable {
     const char *name;
     cobre_registry registry;
@@ -130,6 +132,8 @@ static mcp_status read_number(struct text *text, double *out)
     *out = strtod(text->at, NULL);
     if (!isfinite(*out))
         return refuse(text, "a finite number");
+    if (*out > COBRE_NUMBER_MAX)
+        return refuse(text, "a number up to 1e20");
     text->at = end;
     return MCP_OK;
 }

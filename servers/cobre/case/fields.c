@@ -307,6 +307,9 @@ static bool in_range(cobre_reader *reader, const char *path, unsigned flags, dou
         cobre_reader_range(reader, path, value, 0, max, "must be >= 0");
     else if ((flags & COBRE_AT_MOST_ONE) && !(value <= 1))
         cobre_reader_range(reader, path, value, -INFINITY, 1, "must be <= 1");
+    else if (!(flags & COBRE_UNBOUNDED) && !(fabs(value) <= COBRE_NUMBER_MAX))
+        cobre_reader_range(reader, path, value, -COBRE_NUMBER_MAX, COBRE_NUMBER_MAX,
+                           COBRE_NUMBER_RULE);
     return !reader->failed;
 }
 
@@ -492,6 +495,8 @@ double *cobre_reader_numbers(cobre_reader *reader, const mcp_json *array, const 
     for (size_t i = 0; i < count && numbers && !reader->failed; i++) {
         if (!mcp_json_double(mcp_json_item(array, i), &numbers[i]))
             cobre_reader_type(reader, path, "array of numbers", mcp_json_item(array, i));
+        else
+            in_range(reader, path, 0, numbers[i]);
     }
     return reader->failed ? NULL : numbers;
 }

@@ -35,6 +35,10 @@ typedef enum cobre_field_type {
     COBRE_FIELD_ANY     /* const mcp_json * */
 } cobre_field_type;
 
+/** No solver takes a larger number. A real member is refused beyond it, but for COBRE_UNBOUNDED. */
+#define COBRE_NUMBER_MAX 1e20
+#define COBRE_NUMBER_RULE "must lie between -1e20 and 1e20"
+
 /** The registry whose ids a member holds. */
 typedef enum cobre_registry {
     COBRE_NO_REGISTRY,
@@ -60,7 +64,8 @@ enum {
     COBRE_NOT_NEGATIVE = 4,
     COBRE_POSITIVE = 8,
     COBRE_AT_MOST_ONE = 16,
-    COBRE_WITHIN = 32, /* required where the object around it is there */
+    COBRE_WITHIN = 32,    /* required where the object around it is there */
+    COBRE_UNBOUNDED = 64, /* a real of any size: an upper limit, of which a large one is none */
     COBRE_OPTIONAL = COBRE_NULLABLE
 };
 

@@ -16,7 +16,13 @@
 #define END { NULL, COLUMNS_OTHER, 0, COBRE_NO_REGISTRY }
 /* clang-format on */
 
-enum { REQ = COBRE_REQUIRED, NOT_NEG = COBRE_NOT_NEGATIVE, POS = COBRE_POSITIVE, ANY = 0 };
+enum {
+    REQ = COBRE_REQUIRED,
+    NOT_NEG = COBRE_NOT_NEGATIVE,
+    POS = COBRE_POSITIVE,
+    ANY = 0,
+    MOST = COBRE_UNBOUNDED
+};
 
 /* clang-format off */
 static const cobre_column geometry[] = {
@@ -26,8 +32,8 @@ static const cobre_column geometry[] = {
 static const cobre_column hyperplanes[] = {
     ID("hydro_id", COBRE_HYDROS), INT("stage_id", ANY, COBRE_NO_REGISTRY),
     ID("plane_id", COBRE_NO_REGISTRY), REAL("gamma_0", REQ), REAL("gamma_v", REQ),
-    REAL("gamma_q", REQ), REAL("gamma_s", REQ), REAL("kappa", ANY), REAL("valid_v_min_hm3", ANY),
-    REAL("valid_v_max_hm3", ANY), REAL("valid_q_max_m3s", ANY), END
+    REAL("gamma_q", REQ), REAL("gamma_s", REQ), REAL("kappa", ANY), REAL("valid_v_min_hm3", MOST),
+    REAL("valid_v_max_hm3", MOST), REAL("valid_q_max_m3s", MOST), END
 };
 static const cobre_column history[] = {
     ID("hydro_id", COBRE_HYDROS), { "date", COLUMNS_DATE, REQ, COBRE_NO_REGISTRY },
@@ -71,25 +77,25 @@ static const cobre_column source_stats[] = {
 };
 static const cobre_column thermal_bounds[] = {
     ID("thermal_id", COBRE_THERMALS), STAGE, INT("block_id", ANY, COBRE_NO_REGISTRY),
-    REAL("min_generation_mw", NOT_NEG), REAL("max_generation_mw", NOT_NEG),
+    REAL("min_generation_mw", NOT_NEG), REAL("max_generation_mw", NOT_NEG | MOST),
     REAL("cost_per_mwh", NOT_NEG),
     END
 };
 static const cobre_column hydro_bounds[] = {
     ID("hydro_id", COBRE_HYDROS), STAGE, REAL("min_turbined_m3s", NOT_NEG),
-    REAL("max_turbined_m3s", NOT_NEG), REAL("min_storage_hm3", NOT_NEG), REAL("max_storage_hm3", NOT_NEG),
-    REAL("min_outflow_m3s", NOT_NEG), REAL("max_outflow_m3s", NOT_NEG), REAL("min_generation_mw", ANY),
-    REAL("max_generation_mw", ANY), REAL("water_withdrawal_m3s", ANY),
-    REAL("max_diversion_m3s", ANY), REAL("filling_inflow_m3s", NOT_NEG), END
+    REAL("max_turbined_m3s", NOT_NEG | MOST), REAL("min_storage_hm3", NOT_NEG), REAL("max_storage_hm3", NOT_NEG | MOST),
+    REAL("min_outflow_m3s", NOT_NEG), REAL("max_outflow_m3s", NOT_NEG | MOST), REAL("min_generation_mw", ANY),
+    REAL("max_generation_mw", MOST), REAL("water_withdrawal_m3s", ANY),
+    REAL("max_diversion_m3s", MOST), REAL("filling_inflow_m3s", NOT_NEG), END
 };
 static const cobre_column line_bounds[] = {
-    ID("line_id", COBRE_LINES), STAGE, REAL("direct_mw", NOT_NEG), REAL("reverse_mw", NOT_NEG), END
+    ID("line_id", COBRE_LINES), STAGE, REAL("direct_mw", NOT_NEG | MOST), REAL("reverse_mw", NOT_NEG | MOST), END
 };
 static const cobre_column pumping_bounds[] = {
-    ID("station_id", COBRE_STATIONS), STAGE, REAL("min_m3s", NOT_NEG), REAL("max_m3s", NOT_NEG), END
+    ID("station_id", COBRE_STATIONS), STAGE, REAL("min_m3s", NOT_NEG), REAL("max_m3s", NOT_NEG | MOST), END
 };
 static const cobre_column contract_bounds[] = {
-    ID("contract_id", COBRE_CONTRACTS), STAGE, REAL("min_mw", NOT_NEG), REAL("max_mw", NOT_NEG),
+    ID("contract_id", COBRE_CONTRACTS), STAGE, REAL("min_mw", NOT_NEG), REAL("max_mw", NOT_NEG | MOST),
     REAL("price_per_mwh", ANY), END
 };
 static const cobre_column source_bounds[] = {

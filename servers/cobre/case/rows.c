@@ -62,8 +62,13 @@ static void wrong_type(cobre_reader *reader, const cobre_column *column, columns
     const char *type = columns_type_name(column->type);
     cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_TYPE_MISMATCH, column->name);
 
-    finding.message = cobre_report_text(reader->report, "column %s has type %s but %s is required",
-                                        column->name, columns_type_name(actual), type);
+    finding.message = actual == COLUMNS_OTHER
+                          ? cobre_report_text(reader->report,
+                                              "column %s has an unsupported type, %s is required",
+                                              column->name, type)
+                          : cobre_report_text(reader->report,
+                                              "column %s has type %s but %s is required",
+                                              column->name, columns_type_name(actual), type);
     finding.suggestion = cobre_report_text(reader->report, "Write column %s as %s.", column->name,
                                            type);
     finding.members = COBRE_MEMBERS(COBRE_TEXT("expected_type", type),
@@ -110,7 +115,24 @@ static const char *broken_rule(const cobre_column *column, double value)
         return "must be >= 0";
     if ((column->flags & COBRE_AT_MOST_ONE) && value > 1)
         return "must be <= 1";
+    if (!(column->flags & COBRE_UNBOUNDED) && fabs(value) > COBRE_NUMBER_MAX)
+        return COBRE_NUMBER_RULE;
     return NULL;
+}
+
+/* The limits of a column's values, infinite where there are none. */
+static double least_of(const cobre_column *column)
+{
+    if (column->flags & (COBRE_POSITIVE | COBRE_NOT_NEGATIVE))
+        return 0;
+    return column->flags & COBRE_UNBOUNDED ? -INFINITY : -COBRE_NUMBER_MAX;
+}
+
+static double most_of(const cobre_column *column)
+{
+    if (column->flags & COBRE_AT_MOST_ONE)
+        return 1;
+    return column->flags & COBRE_UNBOUNDED ? INFINITY : COBRE_NUMBER_MAX;
 }
 
 static void check_value(cobre_reader *reader, const cobre_table *table, size_t index, size_t row)
@@ -131,9 +153,7 @@ static void check_value(cobre_reader *reader, const cobre_table *table, size_t i
     const char *rule = broken_rule(column, value);
     if (rule) {
         place_in_row(reader, table, row);
-        cobre_reader_range(reader, column->name, value,
-                           column->flags & (COBRE_POSITIVE | COBRE_NOT_NEGATIVE) ? 0 : -INFINITY,
-                           column->flags & COBRE_AT_MOST_ONE ? 1 : INFINITY, rule);
+        cobre_reader_range(reader, column->name, value, least_of(column), most_of(column), rule);
     }
 }
 

@@ -24,7 +24,7 @@ static mcp_status load_report(mcp_call *call, const cobre_app *app, int fd, cons
 
 mcp_status cobre_tool_validate(mcp_call *call, void *data)
 {
-    const cobre_app *app = data;
+    cobre_app *app = data;
     int fd = -1;
     const char *directory = NULL;
     mcp_status st = MCP_OK;
@@ -40,7 +40,7 @@ mcp_status cobre_tool_validate(mcp_call *call, void *data)
 
 mcp_status cobre_tool_inspect_case(mcp_call *call, void *data)
 {
-    const cobre_app *app = data;
+    cobre_app *app = data;
     mcp_arena *arena = mcp_call_arena(call);
     int fd = -1;
     mcp_status st = MCP_OK;
@@ -96,7 +96,7 @@ static void write_scenarios(const query_scenario_summary *about, mcp_json_writer
 
 mcp_status cobre_tool_list_scenarios(mcp_call *call, void *data)
 {
-    const cobre_app *app = data;
+    cobre_app *app = data;
     mcp_error cause = MCP_ERROR_INIT;
     query_scenario_summary about;
     const char *file = NULL;

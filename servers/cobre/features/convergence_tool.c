@@ -24,11 +24,12 @@ static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
     mcp_write_end(out);
 }
 
-static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *file,
+static mcp_status refuse_output(mcp_call *call, mcp_status st, int fd, const char *file,
                                 const mcp_error *cause)
 {
-    const cobre_record *record = cobre_output_record(
-        mcp_call_arena(call), st, mcp_arg_string(call, "output_dir"), file, cause);
+    const cobre_record *record = cobre_output_record(mcp_call_arena(call), st,
+                                                     mcp_arg_string(call, "output_dir"),
+                                                     results_is_locked(fd), file, cause);
 
     return record ? cobre_refuse_record(call, record)
                   : mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
@@ -73,7 +74,7 @@ static mcp_status write_convergence(mcp_call *call, const results_convergence *h
 
 mcp_status cobre_tool_query_convergence(mcp_call *call, void *data)
 {
-    const cobre_app *app = data;
+    cobre_app *app = data;
     const cobre_record *refusal = NULL;
     mcp_error cause = MCP_ERROR_INIT;
     results_convergence history;
@@ -87,7 +88,8 @@ mcp_status cobre_tool_query_convergence(mcp_call *call, void *data)
     if (st != MCP_OK || !cobre_open_dir(call, app, "output_dir", &fd, NULL, &st))
         return st;
     st = results_read_convergence(&history, app->engine, fd, mcp_call_arena(call), &cause);
+    st = st == MCP_OK ? write_convergence(call, &history, &range)
+                      : refuse_output(call, st, fd, history.file, &cause);
     close(fd);
-    return st == MCP_OK ? write_convergence(call, &history, &range)
-                        : refuse_output(call, st, history.file, &cause);
+    return st;
 }

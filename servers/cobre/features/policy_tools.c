@@ -41,7 +41,7 @@ static mcp_status read_directory(const cobre_record **refusal, const char **cano
     }
     if (st == MCP_OK)
         return MCP_OK;
-    *refusal = cobre_output_record(arena, st == MCP_E_BUSY ? MCP_E_IO : st, path,
+    *refusal = cobre_output_record(arena, st == MCP_E_BUSY ? MCP_E_IO : st, path, false,
                                    st == MCP_E_NOT_FOUND ? EXPECTED : path, &cause);
     return mcp_error_set(err, st, "%s", cause.message);
 }

@@ -20,6 +20,7 @@
 #include "query/rows.h"
 #include "query/scenarios.h"
 #include "query/text.h"
+#include "results/results.h"
 
 enum { ROWS_MAX = 10000, OPENED_MAX = 5 };
 
@@ -67,10 +68,11 @@ static mcp_status refuse(mcp_call *call, const cobre_record *record)
     return mcp_error_set(mcp_call_error(call), MCP_E_RESOURCE, "%s", record->message);
 }
 
-static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *path, const char *file,
-                                const mcp_error *cause)
+static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *path, int fd,
+                                const char *file, const mcp_error *cause)
 {
-    const cobre_record *record = cobre_output_record(mcp_call_arena(call), st, path, file, cause);
+    const cobre_record *record = cobre_output_record(mcp_call_arena(call), st, path,
+                                                     results_is_locked(fd), file, cause);
 
     return record ? refuse(call, record)
                   : mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
@@ -81,7 +83,7 @@ static mcp_status refuse_input(mcp_call *call, mcp_status st, const char *path, 
                                const mcp_error *cause)
 {
     mcp_arena *arena = mcp_call_arena(call);
-    const cobre_record *broken = cobre_output_record(arena, st, path, file, cause);
+    const cobre_record *broken = cobre_output_record(arena, st, path, false, file, cause);
 
     if (st == MCP_E_NOT_FOUND)
         return refuse(call, cobre_record_new(arena, "MissingFile",
@@ -260,7 +262,7 @@ static mcp_status answer_table(mcp_call *call, const cobre_app *app, int fd, con
                                &cause);
     if (st != MCP_OK) {
         mcp_buf_clear(&table.text);
-        return refuse_output(call, st, path, answer.file, &cause);
+        return refuse_output(call, st, path, fd, answer.file, &cause);
     }
     put_totals(&table, answer.total);
     mcp_write_end(&table.json);
@@ -398,7 +400,7 @@ static mcp_status answer_policy(mcp_call *call, int fd, const char *path)
     mcp_status st = read_summary(&summary, fd, mcp_call_arena(call), &cause);
 
     if (st != MCP_OK)
-        return refuse_output(call, st, path, POLICY_FOLDER, &cause);
+        return refuse_output(call, st, path, fd, POLICY_FOLDER, &cause);
     text_begin(&text, call);
     mcp_write_object(&text.json);
     query_policy_write_summary(&text.json, summary);

@@ -12,6 +12,7 @@
 #include "query/export.h"
 #include "query/filters.h"
 #include "query/text.h"
+#include "results/results.h"
 
 /* A question of a call, and the directory that it is about. */
 struct asked {
@@ -22,18 +23,19 @@ struct asked {
     const char *directory; /* canonical */
 };
 
-static mcp_status refuse_results(mcp_call *call, mcp_status st, const char *file,
+static mcp_status refuse_results(mcp_call *call, mcp_status st, int fd, const char *file,
                                  const mcp_error *cause)
 {
-    const cobre_record *record = cobre_output_record(
-        mcp_call_arena(call), st, mcp_arg_string(call, "output_dir"), file, cause);
+    const cobre_record *record = cobre_output_record(mcp_call_arena(call), st,
+                                                     mcp_arg_string(call, "output_dir"),
+                                                     results_is_locked(fd), file, cause);
 
     return record ? cobre_refuse_record(call, record)
                   : mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
 }
 
 /* Ends with the directory open when true is returned; else `*answer` was written. */
-static bool ask(struct asked *out, mcp_call *call, const cobre_app *app, mcp_status *answer)
+static bool ask(struct asked *out, mcp_call *call, cobre_app *app, mcp_status *answer)
 {
     mcp_arena *arena = mcp_call_arena(call);
     const cobre_record *refusal = NULL;
@@ -52,9 +54,9 @@ static bool ask(struct asked *out, mcp_call *call, const cobre_app *app, mcp_sta
                                &cause);
     if (st == MCP_OK && !refusal)
         return true;
-    close(out->fd);
     *answer = refusal ? cobre_refuse_record(call, refusal)
-                      : refuse_results(call, st, QUERY_ENTITIES, &cause);
+                      : refuse_results(call, st, out->fd, QUERY_ENTITIES, &cause);
+    close(out->fd);
     return false;
 }
 
@@ -114,7 +116,7 @@ static mcp_status query(mcp_call *call, const cobre_app *app, const struct asked
     mcp_status st = query_rows(&answer, app->engine, asked->fd, &asked->question, &sink,
                                mcp_call_arena(call), &cause);
     if (st != MCP_OK)
-        return refuse_results(call, st, answer.file, &cause);
+        return refuse_results(call, st, asked->fd, answer.file, &cause);
     mcp_write_end(out);
     mcp_write_member_int(out, "total_rows", (int64_t)answer.total);
     mcp_write_member_bool(out, "truncated", answer.total > asked->question.rows_max);
@@ -124,7 +126,7 @@ static mcp_status query(mcp_call *call, const cobre_app *app, const struct asked
 
 mcp_status cobre_tool_query_results(mcp_call *call, void *data)
 {
-    const cobre_app *app = data;
+    cobre_app *app = data;
     struct asked asked;
     mcp_status st = MCP_OK;
 
@@ -170,8 +172,8 @@ static mcp_status export(mcp_call *call, const cobre_app *app, struct asked *ask
     if (!result.answer.file && (st == MCP_E_IO || st == MCP_E_STORAGE))
         return refuse_write(call, asked, &cause);
     if (st != MCP_OK)
-        return refuse_results(call, st, result.answer.file ? result.answer.file : "such table",
-                              &cause);
+        return refuse_results(call, st, asked->fd,
+                              result.answer.file ? result.answer.file : "such table", &cause);
     mcp_write_member_string(
         out, "file_path",
         mcp_arena_printf(arena, "%s/" QUERY_EXPORTS "/%s", asked->directory, result.name));
@@ -182,7 +184,7 @@ static mcp_status export(mcp_call *call, const cobre_app *app, struct asked *ask
 
 mcp_status cobre_tool_export_results(mcp_call *call, void *data)
 {
-    const cobre_app *app = data;
+    cobre_app *app = data;
     struct asked asked;
     mcp_status st = MCP_OK;
 

@@ -65,7 +65,34 @@ mcp_status cobre_place_open(int *fd, const char **canonical, const cobre_record 
     return refused(refusal, absent_record(arena, place, &cause), MCP_E_NOT_FOUND, err);
 }
 
-bool cobre_open_dir(mcp_call *call, const cobre_app *app, const char *argument, int *fd,
+/* Results that a run in progress may still write. */
+static const cobre_record *awaited_record(mcp_arena *arena, const char *path, const char *file)
+{
+    bool is_history = file && strcmp(file, "training/convergence.parquet") == 0;
+
+    return cobre_record_new(
+        arena, "OutputNotFound",
+        is_history ? "Ask again when the first iteration is complete."
+                   : "Ask again when the run has come to them.",
+        COBRE_MEMBERS(COBRE_TEXT("path", path),
+                      COBRE_TEXT("expected_content", file ? file : "an output directory")),
+        is_history ? "'%s' has no %s yet: a run is in progress and has completed no iteration"
+                   : "'%s' has no %s yet: a run is in progress",
+        path, file ? file : "such results");
+}
+
+/* The server's own run makes its output directory when the case is loaded. */
+static bool is_output_of_run(cobre_app *app, const char *path)
+{
+    pthread_mutex_lock(&app->run_lock);
+    size_t length = app->is_running ? strlen(app->running_case) : 0;
+    bool is_below = app->is_running && strncmp(path, app->running_case, length) == 0;
+    pthread_mutex_unlock(&app->run_lock);
+    return is_below &&
+           (strcmp(path + length, "/output") == 0 || strcmp(path + length, "/output/") == 0);
+}
+
+bool cobre_open_dir(mcp_call *call, cobre_app *app, const char *argument, int *fd,
                     const char **canonical, mcp_status *answer)
 {
     const cobre_place place = {
@@ -78,6 +105,8 @@ bool cobre_open_dir(mcp_call *call, const cobre_app *app, const char *argument, 
                                      mcp_call_error(call));
     if (st == MCP_OK)
         return true;
+    if (st == MCP_E_NOT_FOUND && place.expected && is_output_of_run(app, place.path))
+        refusal = awaited_record(mcp_call_arena(call), place.path, NULL);
     *answer = refusal ? cobre_refuse_record(call, refusal) : st;
     return false;
 }
@@ -94,8 +123,10 @@ static const char *without_file(const char *message, const char *file)
 }
 
 const cobre_record *cobre_output_record(mcp_arena *arena, mcp_status st, const char *path,
-                                        const char *file, const mcp_error *cause)
+                                        bool is_running, const char *file, const mcp_error *cause)
 {
+    if (st == MCP_E_NOT_FOUND && is_running)
+        return awaited_record(arena, path, file);
     if (st == MCP_E_NOT_FOUND)
         return cobre_record_new(
             arena, "OutputNotFound", "Run the case first, or check the path.",

@@ -40,18 +40,19 @@ mcp_status cobre_place_open(int *fd, const char **canonical, const cobre_record 
  * @param canonical its absolute path without links, the call's; may be NULL
  * @param answer    when false is returned: the error record was written, return this
  */
-bool cobre_open_dir(mcp_call *call, const cobre_app *app, const char *argument, int *fd,
+bool cobre_open_dir(mcp_call *call, cobre_app *app, const char *argument, int *fd,
                     const char **canonical, mcp_status *answer);
 
 /**
  * The record of results that cannot be read.
  *
- * @param path the output directory as the client gives it
- * @param file the file at fault; may be NULL
+ * @param path       the output directory as the client gives it
+ * @param is_running a run is writing to that directory: what is absent may still come
+ * @param file       the file at fault; may be NULL
  * @return OutputNotFound for MCP_E_NOT_FOUND, OutputCorrupted for what a file may cause; NULL for
  *         what is the server's own failure, or without memory
  */
 const cobre_record *cobre_output_record(mcp_arena *arena, mcp_status st, const char *path,
-                                        const char *file, const mcp_error *cause);
+                                        bool is_running, const char *file, const mcp_error *cause);
 
 #endif

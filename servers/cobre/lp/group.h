@@ -40,6 +40,7 @@ typedef struct lp_layout {
     const int *state;    /* by entry */
     size_t dimension;    /* entries of a cut's slope; those from `states` on have no column */
     int theta;           /* the first column of future cost; a cut bounds theta + its index */
+    size_t thetas;       /* how many there are; 0: as many as the cuts name */
     size_t gradients;    /* fixed columns whose reduced costs are wanted */
     const int *gradient; /* the columns */
 } lp_layout;

@@ -97,6 +97,9 @@ lp_status lp_solve(lp *model);
 /* What the solver takes for one of a column: differences below 1e-9 of it do not count. */
 double lp_column_unit(const lp *model, int column);
 
+/* That of a row with such elements: the solver lets it be violated by 1e-9 times it. */
+double lp_row_unit(const lp *model, int count, const int *columns, const double *values);
+
 /* The solution of the last lp_solve that was LP_OPTIMAL; valid until the next change of the lp. */
 double lp_objective(const lp *model);
 const double *lp_primal(const lp *model); /* by column */

@@ -627,6 +627,11 @@ double lp_column_unit(const lp *model, int column)
     return model->column_scale[column];
 }
 
+double lp_row_unit(const lp *model, int count, const int *columns, const double *values)
+{
+    return 1.0 / lp_scale_row(count, columns, values, model->column_scale);
+}
+
 double lp_objective(const lp *model)
 {
     return model->objective;

@@ -495,6 +495,50 @@ static mcp_status get_hydros(policy_metadata *out, const mcp_json *from, mcp_are
     return MCP_OK;
 }
 
+static mcp_status get_floors(policy_metadata *out, size_t stages, const mcp_json *from,
+                             mcp_arena *arena, mcp_error *err)
+{
+    const mcp_json *list = mcp_json_get(from, "future_cost_floors");
+
+    if (!list)
+        return MCP_OK;
+    double *floors = mcp_arena_array(arena, stages, sizeof *floors);
+    if (!floors)
+        return no_memory(err);
+    for (size_t t = 0; t < stages; t++)
+        if (!mcp_json_double(mcp_json_item(list, t), &floors[t]) || !(floors[t] <= 0.0))
+            return mcp_error_set(err, MCP_E_PARSE,
+                                 "'future_cost_floors' has no number up to 0 for stage %zu", t);
+    out->floors = floors;
+    return MCP_OK;
+}
+
+static mcp_status get_periods(policy_metadata *out, size_t stages, const mcp_json *from,
+                              mcp_arena *arena, mcp_error *err)
+{
+    const mcp_json *list = mcp_json_get(from, "lag_periods");
+
+    if (!list)
+        return MCP_OK;
+    if (mcp_json_count(list) != stages)
+        return mcp_error_set(err, MCP_E_PARSE, "'lag_periods' does not fit the stages");
+    policy_period *periods = mcp_arena_array(arena, stages, sizeof *periods);
+    if (!periods)
+        return no_memory(err);
+    for (size_t t = 0; t < stages; t++) {
+        const mcp_json *item = mcp_json_item(list, t);
+        if (!mcp_json_bool(mcp_json_get(item, "is_last"), &periods[t].is_last) ||
+            !mcp_json_double(mcp_json_get(item, "spill"), &periods[t].spill) ||
+            !(periods[t].spill >= 0.0 && periods[t].spill <= 1.0))
+            return mcp_error_set(err, MCP_E_PARSE,
+                                 "'lag_periods' has no is_last, or a spill that is no share, for "
+                                 "stage %zu",
+                                 t);
+    }
+    out->periods = periods;
+    return MCP_OK;
+}
+
 static mcp_status get_metadata(policy_metadata *out, const mcp_json *from, mcp_arena *arena,
                                mcp_error *err)
 {
@@ -516,6 +560,8 @@ static mcp_status get_metadata(policy_metadata *out, const mcp_json *from, mcp_a
         st = mcp_error_set(err, MCP_E_PARSE, "'rng_seed' is not an integer from 0 to 2^64 - 1");
     if (st == MCP_OK)
         st = get_hydros(out, from, arena, err);
+    if (st == MCP_OK && mcp_json_get_string(from, "case_digest"))
+        st = get_text(&out->case_digest, from, "case_digest", arena, err);
     return st;
 }
 
@@ -546,6 +592,10 @@ mcp_status policy_decode_metadata(policy *out, policy_bytes from, mcp_arena *are
     for (size_t t = 0; t < stages; t++)
         made[t].passes = read.metadata.forward_passes;
     st = get_warm_counts(made, stages, json, err);
+    if (st == MCP_OK)
+        st = get_floors(&read.metadata, stages, json, arena, err);
+    if (st == MCP_OK)
+        st = get_periods(&read.metadata, stages, json, arena, err);
     read.dimension = dimension;
     read.stages = made;
     read.stage_count = stages;

@@ -243,6 +243,18 @@ void policy_encode_resume(mcp_buf *to_buf, const policy *self, bool with_states)
 
 /* ---- metadata.json --------------------------------------------------------------------------- */
 
+static void write_periods(mcp_json_writer *to, const policy_period *periods, size_t count)
+{
+    mcp_write_member_array(to, "lag_periods");
+    for (size_t t = 0; t < count; t++) {
+        mcp_write_object(to);
+        mcp_write_member_bool(to, "is_last", periods[t].is_last);
+        mcp_write_member_double(to, "spill", periods[t].spill);
+        mcp_write_end(to);
+    }
+    mcp_write_end(to);
+}
+
 void policy_encode_metadata(mcp_buf *to, const policy *self)
 {
     const policy_metadata *from = &self->metadata;
@@ -283,6 +295,16 @@ void policy_encode_metadata(mcp_buf *to, const policy *self)
             mcp_write_int(&writer, from->hydro_ids[h]);
         mcp_write_end(&writer);
     }
+    if (from->case_digest)
+        mcp_write_member_string(&writer, "case_digest", from->case_digest);
+    if (from->floors) {
+        mcp_write_member_array(&writer, "future_cost_floors");
+        for (size_t t = 0; t < self->stage_count; t++)
+            mcp_write_double(&writer, from->floors[t]);
+        mcp_write_end(&writer);
+    }
+    if (from->periods)
+        write_periods(&writer, from->periods, self->stage_count);
     mcp_write_end(&writer);
     mcp_buf_putc(to, '\n');
     if (mcp_json_writer_status(&writer) != MCP_OK && to->status == MCP_OK)

@@ -12,7 +12,8 @@
  * The path without "." and empty components: "./runs//policy/" becomes "runs/policy". It stays
  * absolute if it is so.
  *
- * MCP_OK; MCP_E_PARAMS: it names no directory (".", "/"), or is too long.
+ * MCP_OK; MCP_E_PARAMS: it names no directory (".", "/"), is too long, or begins with a folder of
+ * the results ("simulation").
  */
 mcp_status policy_path_plain(char out[POLICY_PATH_SIZE], const char *path, mcp_error *err);
 

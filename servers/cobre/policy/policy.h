@@ -91,6 +91,12 @@ typedef struct policy_stage {
     size_t state_count; /* 0: none are kept */
 } policy_stage;
 
+/** How a stage that may be a part of a month ends, for the inflow lags. */
+typedef struct policy_period {
+    bool is_last; /* no later stage has a share in its month */
+    double spill; /* its share in the next month, 0 to 1 */
+} policy_period;
+
 /** What metadata.json holds, less the counts that the stages give. */
 typedef struct policy_metadata {
     const char *cobre_version;
@@ -102,6 +108,9 @@ typedef struct policy_metadata {
     uint64_t rng_seed;
     const int32_t *hydro_ids; /* in the order of the storages; NULL: not stored */
     size_t hydro_count;
+    const char *case_digest; /* of the case that the cuts are of; NULL: not stored */
+    const double *floors; /* by stage: its future cost is no less, currency; NULL: all are zero */
+    const policy_period *periods; /* by stage; NULL: every stage is a whole period, or not stored */
 } policy_metadata;
 
 typedef struct policy {

@@ -3,7 +3,8 @@
  *
  * renameat2() with RENAME_EXCHANGE is one step for every other process and for a crash; rename()
  * alone cannot replace a directory that holds files. Every file is flushed before the directory
- * that names it, and all of it before the exchange.
+ * that names it, and all of it before the exchange. In a long study that would take seconds: its
+ * file system is flushed once instead, before metadata.json says that the files are there.
  *
  * "<path>.tmp" may hold the last complete policy, when a save without exchange was interrupted. So
  * that one is moved to its place before a new one is begun.
@@ -23,9 +24,13 @@
 #include "policy/path.h"
 #include "policy/read.h"
 
+/* The most stages of a study whose files are flushed one by one. */
+#define FLUSHED_EACH 24
+
 /* A policy being saved. */
 struct saving {
     const policy *policy;
+    bool flushes_each;
     int parent_fd; /* the folder that holds all three names */
     char name[POLICY_PATH_SIZE], temporary[POLICY_PATH_SIZE + 8], old[POLICY_PATH_SIZE + 8];
     mcp_buf bytes; /* of one file */
@@ -53,7 +58,13 @@ static mcp_status write_whole(int fd, const char *name, const char *bytes, size_
         bytes += put;
         length -= (size_t)put;
     }
-    return fsync(fd) == 0 ? MCP_OK : say_errno(name, err);
+    return MCP_OK;
+}
+
+/* The content of a file or a folder to the disk, unless all of them are to go at once. */
+static mcp_status flush(const struct saving *self, int fd, const char *name, mcp_error *err)
+{
+    return !self->flushes_each || fsync(fd) == 0 ? MCP_OK : say_errno(name, err);
 }
 
 /* Write the buffer, which it empties, to a new file of the folder. */
@@ -69,6 +80,8 @@ static mcp_status write_file(struct saving *self, int dir_fd, const char *name, 
     if (st != MCP_OK)
         return st;
     st = write_whole(fd, name, bytes->data, bytes->length, err);
+    if (st == MCP_OK)
+        st = flush(self, fd, name, err);
     if (close(fd) != 0 && st == MCP_OK)
         st = say_errno(name, err);
     mcp_buf_reset(bytes);
@@ -91,8 +104,8 @@ static mcp_status write_folder(struct saving *self, int dir_fd, const char *fold
         encode(&self->bytes, self->policy, t);
         st = write_file(self, fd, name, err);
     }
-    if (st == MCP_OK && fsync(fd) != 0)
-        st = say_errno(folder, err);
+    if (st == MCP_OK)
+        st = flush(self, fd, folder, err);
     if (fd >= 0)
         close(fd);
     return st;
@@ -127,11 +140,14 @@ static mcp_status write_files(struct saving *self, int fd, bool states, mcp_erro
         policy_encode_resume(&self->bytes, from, !states);
         st = write_file(self, fd, "resume.bin", err);
     }
+    if (st == MCP_OK && !self->flushes_each && syncfs(fd) != 0)
+        st = say_errno(self->temporary, err);
     if (st != MCP_OK)
         return st;
+    self->flushes_each = true;
     policy_encode_metadata(&self->bytes, from);
     st = write_file(self, fd, "metadata.json", err);
-    return st == MCP_OK && fsync(fd) != 0 ? say_errno(self->temporary, err) : st;
+    return st == MCP_OK ? flush(self, fd, self->temporary, err) : st;
 }
 
 /* ---- directories ----------------------------------------------------------------------------- */
@@ -304,7 +320,9 @@ mcp_status policy_prepare(int dir_fd, const char *path, mcp_error *err)
 mcp_status policy_save(int dir_fd, const char *path, const policy *self,
                        const policy_save_options *options, mcp_error *err)
 {
-    struct saving saving = { .policy = self, .parent_fd = -1 };
+    struct saving saving = { .policy = self,
+                             .flushes_each = self->stage_count <= FLUSHED_EACH,
+                             .parent_fd = -1 };
     mcp_status st = find_place(&saving, dir_fd, path, err);
 
     if (st != MCP_OK)

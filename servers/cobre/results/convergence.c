@@ -45,8 +45,13 @@ static const columns_column *find_column(const columns_table *table, const char 
         return NULL;
     }
     if (column->type != field->type) {
-        mcp_error_set(err, MCP_E_PARSE, "%s: column %s has type %s but %s is required", file,
-                      field->name, columns_type_name(column->type), columns_type_name(field->type));
+        const char *required = columns_type_name(field->type);
+        if (column->type == COLUMNS_OTHER)
+            mcp_error_set(err, MCP_E_PARSE, "%s: column %s has an unsupported type, %s is required",
+                          file, field->name, required);
+        else
+            mcp_error_set(err, MCP_E_PARSE, "%s: column %s has type %s but %s is required", file,
+                          field->name, columns_type_name(column->type), required);
         return NULL;
     }
     if (column->valid && !field->is_nullable && memchr(column->valid, 0, table->rows)) {

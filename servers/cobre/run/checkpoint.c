@@ -63,6 +63,16 @@ void checkpoint_place_close(checkpoint_place *place)
     place->dir_fd = -1;
 }
 
+bool checkpoint_place_is_taken(const checkpoint_place *place)
+{
+    int fd = -1;
+
+    if (!place->path || policy_open(&fd, place->dir_fd, place->path, NULL) != MCP_OK)
+        return false;
+    close(fd);
+    return true;
+}
+
 mcp_status checkpoint_place_read(const policy **out, const checkpoint_place *place,
                                  policy_parts parts, mcp_arena *arena, mcp_error *err)
 {

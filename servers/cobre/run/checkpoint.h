@@ -47,6 +47,9 @@ mcp_status checkpoint_place_open(checkpoint_place *out, int out_fd, const char *
                                  mcp_error *err);
 void checkpoint_place_close(checkpoint_place *place);
 
+/* Whether it holds a complete policy; false for a place that was not found. */
+bool checkpoint_place_is_taken(const checkpoint_place *place);
+
 /* Read the policy of a place; one that is replaced meanwhile is read again. As policy_open and
  * policy_read (policy/read.h). */
 mcp_status checkpoint_place_read(const policy **out, const checkpoint_place *place,

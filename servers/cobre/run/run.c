@@ -27,6 +27,7 @@
 #include "mcp/clock.h"
 #include "results/results.h"
 #include "run/checkpoint.h"
+#include "run/suggestion.h"
 #include "sddp/ranks/ranks.h"
 #include "sddp/start.h"
 #include "validate/load.h"
@@ -85,13 +86,15 @@ static mcp_status end_failed(struct run *run, const char *what, const mcp_error 
 
 static mcp_status end_unsaved(struct run *run, const mcp_error *cause, mcp_error *err)
 {
+    static const char check[] = "Check that the directory can be written and has room.";
+    static const char kept[] = "Check that the directory can be written and has room. The policy "
+                               "that was saved before is still there.";
     if (cause->status == MCP_E_NOMEM || cause->status == MCP_E_INTERNAL)
         return mcp_error_set(err, cause->status, "The policy cannot be saved: %s", cause->message);
     return end_with(
         run, COBRE_RUN_FAILED,
         cobre_record_new(run->arena, "CheckpointFailed",
-                         "Check that the directory can be written and has room. A "
-                         "policy that was saved before is still there.",
+                         checkpoint_place_is_taken(&run->saving.place) ? kept : check,
                          COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", run->saving.place.shown),
                                        COBRE_TEXT("operation", "write"),
                                        COBRE_TEXT("detail", cause->message)),
@@ -119,19 +122,19 @@ static mcp_status end_unread(struct run *run, const checkpoint_place *place, con
 
 /* A policy that belongs to another case. */
 static mcp_status end_unfit(struct run *run, const checkpoint_place *place, const char *settings,
-                            const mcp_error *cause, mcp_error *err)
+                            const char *suggestion, const mcp_error *cause, mcp_error *err)
 {
     if (cause->status != MCP_E_PARAMS)
         return mcp_error_set(err, cause->status, "The policy cannot be taken over: %s",
                              cause->message);
-    return end_with(
-        run, COBRE_RUN_REFUSED,
-        cobre_record_new(
-            run->arena, "IncompatibleSettings", "Use the policy of a training of this case.",
-            COBRE_MEMBERS(COBRE_TEXT("file", "config.json"), COBRE_TEXT("settings", settings),
-                          COBRE_TEXT("detail", cause->message)),
-            "The policy in '%s' does not fit the case: %s", place->shown, cause->message),
-        err);
+    return end_with(run, COBRE_RUN_REFUSED,
+                    cobre_record_new(run->arena, "IncompatibleSettings", suggestion,
+                                     COBRE_MEMBERS(COBRE_TEXT("file", "config.json"),
+                                                   COBRE_TEXT("settings", settings),
+                                                   COBRE_TEXT("detail", cause->message)),
+                                     "The policy in '%s' does not fit the case: %s", place->shown,
+                                     cause->message),
+                    err);
 }
 
 /* In the forward pass and the simulation `opening` is a scenario's index (errors page, 2.2). */
@@ -141,52 +144,30 @@ static int32_t index_of(const sddp_failure *where)
     return walks ? where->scenario : where->opening;
 }
 
-/* A sentence on each hydro whose water balance cannot hold; NULL without memory. */
-static const char *const *hydros_of(const struct run *run)
-{
-    const sddp_failure *where = &run->failure;
-    const char **out = mcp_arena_array(run->arena, where->hydro_count + 1, sizeof *out);
-    for (size_t i = 0; out && i < where->hydro_count; i++) {
-        const cobre_hydro *hydro = &run->input->hydros[where->hydros[i]];
-        double hm3 = where->missing_hm3[i];
-        out[i] = mcp_arena_printf(run->arena, "hydro %" PRId32 " '%s' %s %.6g hm3", hydro->id,
-                                  hydro->name, hm3 > 0 ? "lacks" : "cannot release", fabs(hm3));
-        if (!out[i])
-            return NULL;
-    }
-    return out;
-}
-
-static const char *way_out_of(const sddp_failure *where)
-{
-    if (where->hydro_count > 0)
-        return "Look at the hard limits of the hydros that the context names: minimum storage, "
-               "initial storage, and inflow with no slack.";
-    if (strcmp(where->solver_status, "infeasible") == 0)
-        return "Look at the hard limits of that stage: minimum storage, initial storage, and "
-               "inflow with no slack.";
-    return "Look for numbers far out of scale in that stage: costs, limits, inflows and loads.";
-}
-
 /* An LP without a solution has no active slacks to name. */
 static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp_error *err)
 {
     const sddp_failure *where = &run->failure;
     if (!where->solver_status)
         return mcp_error_set(err, cause->status, "The study failed: %s", cause->message);
-    const char *const *hydros = hydros_of(run);
-    if (!hydros)
+    const char *const *hydros = suggestion_hydros(run->arena, run->input, where);
+    const char *const *constraints = suggestion_constraints(run->arena, run->input, where);
+    const char *suggestion = suggestion_of_failure(run->arena, run->input,
+                                                   sddp_parts_of(run->study).inflow, where);
+    if (!hydros || !constraints || !suggestion)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the error record");
+    const char *first = constraints[0] ? constraints[0] : hydros[0];
     return end_with(
         run, COBRE_RUN_SOLVER_FAILED,
         cobre_record_new(
-            run->arena, "SolverFailure", way_out_of(where),
+            run->arena, "SolverFailure", suggestion,
             COBRE_MEMBERS(COBRE_INT("stage", where->stage),
                           COBRE_INT("iteration", where->iteration),
                           COBRE_INT("opening", index_of(where)), COBRE_TEXT("phase", where->phase),
                           COBRE_TEXT("solver_status", where->solver_status),
-                          COBRE_NULL("active_penalty_slacks"), COBRE_LIST("hydros", hydros)),
-            hydros[0] ? "%s: %s" : "%s", cause->message, hydros[0]),
+                          COBRE_NULL("active_penalty_slacks"), COBRE_LIST("hydros", hydros),
+                          COBRE_LIST("constraints", constraints)),
+            first ? "%s: %s" : "%s", cause->message, first),
         err);
 }
 
@@ -308,8 +289,11 @@ static mcp_status write_training_files(struct run *run, mcp_status solved, const
 
     mcp_error write_cause = run->write_error;
     mcp_status st = write_cause.status;
+    sddp_training told = *training;
+    if (run->save_error.status != MCP_OK)
+        told.reason = SDDP_ERROR; /* a training without its policy is not complete */
     if (st == MCP_OK)
-        st = results_write_training(run->files, training, &write_cause);
+        st = results_write_training(run->files, &told, &write_cause);
     if (solved != MCP_OK)
         return end_solver_failed(run, cause, err);
     if (run->save_error.status != MCP_OK)
@@ -586,9 +570,15 @@ static mcp_status take_policy(struct run *run, const policy *found, const checkp
         find_iterations(run, from);
     mcp_status st = sddp_start(run->study, from, mode, &is_exact, &cause);
     if (st != MCP_OK)
-        return end_unfit(run, place, "policy.mode", &cause, err);
-    if (!resumes)
-        return MCP_OK;
+        return end_unfit(run, place, "policy.mode", "Use the policy of a training of this case.",
+                         &cause, err);
+    if (wants_training(run) && sddp_is_of_other_data(run->study, from))
+        st = warn(run,
+                  "The case has changed since the saved policy was trained: its cuts and the lower "
+                  "bound hold only if no future cost has fallen (policy.mode \"fresh\" is safe)",
+                  err);
+    if (!resumes || st != MCP_OK)
+        return st;
     run->out->resumed = from->metadata;
     if (from->iteration_count == from->metadata.completed_iterations)
         run->resumed = from;
@@ -648,7 +638,10 @@ static mcp_status take_boundary(struct run *run, mcp_error *err)
                : mcp_error_set(err, MCP_E_NOMEM, "no memory for the boundary policy");
     if (st == MCP_OK && from &&
         sddp_set_boundary(run->study, from, config->boundary_stage, &cause) != MCP_OK)
-        st = end_unfit(run, &place, "policy.boundary", &cause, err);
+        st = end_unfit(run, &place, "policy.boundary",
+                       "Use a policy with single cuts of a study with the same hydros, inflow lags "
+                       "and months, and a stage that it has.",
+                       &cause, err);
     mcp_arena_free(arena);
     checkpoint_place_close(&place);
     return st;

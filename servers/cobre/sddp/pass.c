@@ -37,16 +37,23 @@ static bool must_halt(pass *p)
     return true;
 }
 
-/* Of an infeasible program: the hydros whose balance cannot hold. */
-static void name_hydros(const worker *w, const solve_input *in, sddp_failure *where)
+/* Of an infeasible program: the hydros whose balance and the constraints that cannot hold. */
+static void name_causes(const worker *w, const solve_input *in, sddp_failure *where)
 {
-    elastic_gap gaps[SDDP_FAILURE_HYDROS];
+    elastic_gap hydros[SDDP_FAILURE_NAMES], rows[SDDP_FAILURE_NAMES];
+    elastic_gaps gaps = { .most = SDDP_FAILURE_NAMES, .hydros = hydros, .rows = rows };
+    const stage_lp *stage = in->program;
 
-    where->hydro_count = elastic_gaps(in->program, w->lane_values + w->failed, in->lanes.count,
-                                      gaps, SDDP_FAILURE_HYDROS);
-    for (size_t i = 0; i < where->hydro_count; i++) {
-        where->hydros[i] = gaps[i].hydro;
-        where->missing_hm3[i] = gaps[i].hm3;
+    elastic_find(&gaps, stage, w->lane_values + w->failed, in->lanes.count);
+    where->hydro_count = gaps.hydro_count;
+    for (size_t i = 0; i < gaps.hydro_count; i++) {
+        where->hydros[i] = hydros[i].at;
+        where->missing_hm3[i] = hydros[i].amount;
+    }
+    where->row_count = gaps.row_count;
+    for (size_t i = 0; i < gaps.row_count; i++) {
+        where->rows[i] = stage->context->constraint[stage->stage] + rows[i].at;
+        where->missing[i] = rows[i].amount;
     }
 }
 
@@ -69,7 +76,7 @@ mcp_status pass_solve(solve_output *out, pass *p, worker *w, const solve_input *
         where->stage = (int32_t)in->program->stage;
         where->solver_status = lp_status_name(w->end);
         if (w->end == LP_INFEASIBLE)
-            name_hydros(w, in, where);
+            name_causes(w, in, where);
     }
     return st;
 }

@@ -122,8 +122,8 @@ typedef struct sddp_simulation {
     const char *solver;
 } sddp_simulation;
 
-/** Most hydros that a failure names. */
-#define SDDP_FAILURE_HYDROS 8
+/** Most hydros and most constraints that a failure names. */
+#define SDDP_FAILURE_NAMES 8
 
 /** Where and why a solve failed: the context of a SolverFailure record (errors page, 2.2). */
 typedef struct sddp_failure {
@@ -134,8 +134,13 @@ typedef struct sddp_failure {
     /* The hydros whose water balance cannot hold, largest gap first: index in the case, and the
      * water that it lacks (negative: that it cannot get rid of). */
     size_t hydro_count;
-    size_t hydros[SDDP_FAILURE_HYDROS];
-    double missing_hm3[SDDP_FAILURE_HYDROS];
+    size_t hydros[SDDP_FAILURE_NAMES];
+    double missing_hm3[SDDP_FAILURE_NAMES];
+    /* The same of generic constraints: index in the case's constraint_rows, and what the left side
+     * lacks (negative: what it has too much). */
+    size_t row_count;
+    size_t rows[SDDP_FAILURE_NAMES];
+    double missing[SDDP_FAILURE_NAMES];
 } sddp_failure;
 
 /**

@@ -8,9 +8,11 @@
 #include "sddp/start.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sddp/iteration/simulation_rule.h"
+#include "sddp/ranks/digest.h"
 #include "sddp/study.h"
 
 static mcp_status out_of_memory(mcp_error *err)
@@ -265,25 +267,77 @@ mcp_status sddp_start(sddp *study, const policy *from, sddp_start_mode mode, boo
     return MCP_OK;
 }
 
+bool sddp_is_of_other_data(const sddp *study, const policy *from)
+{
+    char own[20];
+
+    if (!from->metadata.case_digest)
+        return false;
+    snprintf(own, sizeof own, "%016" PRIx64, digest_of_study(study));
+    return strcmp(own, from->metadata.case_digest) != 0;
+}
+
 /* ---- boundary -------------------------------------------------------------------------------- */
+
+/* Whether the states are the same but for the sums of a running period, which one of both has, and
+ * on which the cuts of the stage do not depend: all stages of the policy are whole periods, or the
+ * stage is the last of its own. */
+static bool differs_in_sums(const sddp *s, const policy *from, uint32_t source)
+{
+    const policy_period *periods = from->metadata.periods;
+    size_t hydros = s->input->hydro_count, plain = hydros * (1 + s->context.inflow->lags);
+
+    if (s->context.inflow->accumulates)
+        return !periods && from->dimension == plain && s->dimension == plain + hydros;
+    return periods && source < from->stage_count && periods[source].is_last &&
+           periods[source].spill == 0.0 && s->dimension == plain &&
+           from->dimension == plain + hydros;
+}
 
 static mcp_status check_boundary(const sddp *s, const policy *from, uint32_t source, mcp_error *err)
 {
     if (s->cycle_start != COBRE_NONE)
         return mcp_error_set(err, MCP_E_PARAMS, "a cycle has no last stage for boundary cuts");
-    if (from->dimension != s->dimension)
+    if (from->dimension != s->dimension && !differs_in_sums(s, from, source))
         return mcp_error_set(err, MCP_E_PARAMS,
                              "the boundary policy has %zu state entries (state_dimension), the "
                              "case %zu",
                              from->dimension, s->dimension);
+    if (s->context.inflow->accumulates && from->dimension == s->dimension &&
+        !from->metadata.periods)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the boundary policy does not say how its stages divide the months "
+                             "(lag_periods in its metadata.json): it is of another version, or its "
+                             "stages are whole months");
     if (source >= from->stage_count)
         return mcp_error_set(err, MCP_E_PARAMS,
                              "the boundary policy has %zu stages, and none with index %" PRIu32,
                              from->stage_count, source);
     if (from->stages[source].opening_count > 0)
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "the boundary policy has cuts by opening (multi-cut)");
-    return MCP_OK;
+                             "the boundary policy has cuts by opening (multi-cut): train it with "
+                             "training.cut_formulation \"single\"");
+    return s->input->config.policy.validate_compatibility ? check_hydros(s, &from->metadata, err)
+                                                          : MCP_OK;
+}
+
+/* The period of the last stage ends, or continues, as in the study that the cuts are from. */
+static mcp_status continue_period(sddp *s, const policy *from, uint32_t source, mcp_error *err)
+{
+    if (!s->context.inflow->accumulates)
+        return MCP_OK;
+    policy_period period = { .is_last = true, .spill = 0.0 };
+    if (from->metadata.periods)
+        period = from->metadata.periods[source];
+    return state_table_continue(&s->context.state, s->arena, period.is_last, period.spill, err);
+}
+
+/* What the stages behind the last one earn. */
+static mcp_status lower_floors(sddp *s, const policy *from, uint32_t source, mcp_error *err)
+{
+    double least = from->metadata.floors ? from->metadata.floors[source] : 0.0;
+
+    return least < 0.0 && s->context.extends ? study_lower_floors(s, least, err) : MCP_OK;
 }
 
 mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_stage, mcp_error *err)
@@ -294,7 +348,11 @@ mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_st
     if (st != MCP_OK)
         return st;
     const policy_stage *source = &from->stages[source_stage];
-    st = study_reserve_cuts(study, last, source->cut_count, err);
+    st = continue_period(study, from, source_stage, err);
+    if (st == MCP_OK)
+        st = lower_floors(study, from, source_stage, err);
+    if (st == MCP_OK)
+        st = study_reserve_cuts(study, last, source->cut_count, err);
     if (st != MCP_OK)
         return st;
     policy_cut *names = mcp_arena_array(study->arena, source->cut_count, sizeof *names);
@@ -304,7 +362,7 @@ mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_st
         if (!source->cuts[i].is_active)
             continue;
         for (size_t j = 0; j < study->dimension; j++)
-            study->slope[j] = policy_coefficient(source, i, j);
+            study->slope[j] = j < from->dimension ? policy_coefficient(source, i, j) : 0.0;
         st = cuts_append(&study->pools[last], source->cuts[i].intercept, study->slope, 0,
                          &(cut_record){ .iteration = CUT_LOADED }, err);
         if (st != MCP_OK)

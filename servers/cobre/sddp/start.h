@@ -35,6 +35,13 @@ mcp_status sddp_start(sddp *study, const policy *from, sddp_start_mode mode, boo
                       mcp_error *err);
 
 /**
+ * Whether a policy says that it is of other data than the study's: programs, noises, the first
+ * state or risk measures. Its cuts then hold only where no future cost has fallen. To be asked
+ * after sddp_set_boundary.
+ */
+bool sddp_is_of_other_data(const sddp *study, const policy *from);
+
+/**
  * The active cuts of a stage of another policy become the future cost of the last stage. The case
  * has a boundary_path, else the last stage has no future.
  *

@@ -279,6 +279,18 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
     return st;
 }
 
+mcp_status study_lower_floors(sddp *s, double least, mcp_error *err)
+{
+    mcp_status st = program_context_lower_floors(&s->context, s->arena, least, err);
+
+    for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
+        st = stage_lp_build(&s->programs[t], s->arena, &s->context, t, err);
+        if (st == MCP_OK)
+            st = groups_replace_program(s, t, err);
+    }
+    return st;
+}
+
 /* Models, openings and samplers: all that is random. */
 static mcp_status make_noise(sddp *s, mcp_error *err)
 {

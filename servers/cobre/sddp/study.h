@@ -169,6 +169,13 @@ const double *study_draw(const sddp *study, worker *w, const study_path *path, s
 /* Make room for `extra` cuts of a stage in the pool, the workers and the basis store. */
 mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error *err);
 
+/*
+ * Before anything is solved: the study continues behind its last stage, at a future cost of no less
+ * than `least`, which is zero or negative, in currency. The programs are built again. MCP_OK;
+ * MCP_E_NOMEM.
+ */
+mcp_status study_lower_floors(sddp *study, double least, mcp_error *err);
+
 /* After a pass over a stage: tight cuts are added to the working set, hits to the pool, and the
  * bases follow the set. MCP_OK; MCP_E_NOMEM. */
 mcp_status study_settle(sddp *study, size_t stage, mcp_error *err);

@@ -6,8 +6,10 @@
  */
 #include "sddp/view.h"
 
+#include <inttypes.h>
 #include <math.h>
 
+#include "sddp/ranks/digest.h"
 #include "sddp/study.h"
 
 _Static_assert((int)LP_FREE == (int)POLICY_PLACE_FREE && (int)LP_BASIC == (int)POLICY_PLACE_BASIC &&
@@ -118,6 +120,33 @@ static mcp_status export_stage(policy_stage *stage, const sddp *s, size_t t, mcp
     return st == MCP_OK ? export_states(stage, s, t, arena, err) : st;
 }
 
+/* NULL where every stage is a whole period. */
+static mcp_status export_periods(const policy_period **out, const sddp *s, mcp_arena *arena,
+                                 mcp_error *err)
+{
+    const inflow_model *model = s->context.state.model;
+
+    *out = NULL;
+    if (!model->accumulates)
+        return MCP_OK;
+    policy_period *periods = mcp_arena_array(arena, s->stages, sizeof *periods);
+    if (!periods)
+        return out_of_memory(err);
+    for (size_t t = 0; t < s->stages; t++)
+        periods[t] = (policy_period){ model->moves[t].is_last, model->moves[t].spill };
+    *out = periods;
+    return MCP_OK;
+}
+
+/* NULL where no future cost is below zero. */
+static const double *floors_of(const sddp *s)
+{
+    for (size_t t = 0; t < s->stages; t++)
+        if (s->context.floor[t] < 0.0)
+            return s->context.floor;
+    return NULL;
+}
+
 mcp_status sddp_view_policy(policy *out, const sddp *study, mcp_arena *arena, mcp_error *err)
 {
     policy_stage *stages = mcp_arena_array(arena, study->stages, sizeof *stages);
@@ -129,6 +158,12 @@ mcp_status sddp_view_policy(policy *out, const sddp *study, mcp_arena *arena, mc
         st = export_stage(&stages[t], study, t, arena, err);
     for (size_t h = 0; h < study->input->hydro_count && st == MCP_OK; h++)
         ids[h] = study->input->hydros[h].id;
+    const policy_period *periods = NULL;
+    const char *digest = mcp_arena_printf(arena, "%016" PRIx64, digest_of_study(study));
+    if (!digest)
+        return out_of_memory(err);
+    if (st == MCP_OK)
+        st = export_periods(&periods, study, arena, err);
     if (st != MCP_OK)
         return st;
     *out = (policy){
@@ -139,7 +174,10 @@ mcp_status sddp_view_policy(policy *out, const sddp *study, mcp_arena *arena, mc
                       .forward_passes = study->input->config.forward_passes,
                       .rng_seed = study->input->config.seed,
                       .hydro_ids = ids,
-                      .hydro_count = study->input->hydro_count },
+                      .hydro_count = study->input->hydro_count,
+                      .case_digest = digest,
+                      .floors = floors_of(study),
+                      .periods = periods },
         .dimension = study->dimension,
         .stages = stages,
         .stage_count = study->stages,

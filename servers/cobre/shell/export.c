@@ -136,13 +136,17 @@ static int refuse_files(shell_work *work, mcp_status st, const char *file)
                                            COBRE_TEXT("operation", "write"),
                                            COBRE_TEXT("detail", work->error.message)),
                              "The export cannot be written: %s", work->error.message));
+    bool is_running = results_is_locked(work->dir_fd);
     if (st == MCP_E_NOT_FOUND)
-        return shell_refuse(work, COBRE_EXIT_FILES,
-                            cobre_record_new(work->arena, "OutputNotFound",
-                                             "Run the case with the phase that writes it.",
-                                             COBRE_MEMBERS(COBRE_TEXT("path", work->dir),
-                                                           COBRE_TEXT("expected_content", file)),
-                                             "%s holds no %s", work->dir, file));
+        return shell_refuse(
+            work, COBRE_EXIT_FILES,
+            cobre_record_new(
+                work->arena, "OutputNotFound",
+                is_running ? "Repeat it when the run has come to them."
+                           : "Run the case with the phase that writes it.",
+                COBRE_MEMBERS(COBRE_TEXT("path", work->dir), COBRE_TEXT("expected_content", file)),
+                is_running ? "%s holds no %s yet: a run is in progress" : "%s holds no %s",
+                work->dir, file));
     return shell_refuse(work, COBRE_EXIT_FILES,
                         cobre_record_new(work->arena, "OutputCorrupted", "Run the case again.",
                                          COBRE_MEMBERS(COBRE_TEXT("file", file),

@@ -22,8 +22,10 @@
 /* How a stage's realized inflow z moves the lags (method page, 3.1). A stage that is a whole period
  * has weight 1, spill 0 and is_last. */
 typedef struct lag_move {
-    double weight; /* share of the period that the stage covers */
+    double weight; /* of the stage in the mean of the period: its share, or 1 where it is alone */
+    double share;  /* of the period that the stage covers */
     double spill;  /* share of the next period */
+    bool begins;   /* no stage before has a share in the period */
     bool is_last;  /* the period ends: its mean becomes lag 1 */
     bool
         is_frozen; /* "cobre-0.5" without months: a path's lags stay, cuts move them all the same */

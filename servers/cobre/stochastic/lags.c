@@ -90,20 +90,37 @@ static void set_move(builder *b, size_t t)
     const cobre_stage *stage = &b->input->stages[t];
     lag_move *move = &b->moves[t];
 
-    *move = (lag_move){ .weight = 1.0, .is_last = true };
+    *move = (lag_move){ .weight = 1.0, .share = 1.0, .begins = true, .is_last = true };
     if (!at->is_known) {
         move->is_frozen = b->input->config.original_arithmetic;
         return;
     }
     size_t next = next_period(b, t);
-    bool begins = t == 0 ? b->model->initial_weight == 0.0
-                         : next_period(b, t - 1) == t && b->moves[t - 1].spill == 0.0;
-    move->is_last = next == t + 1;
-    if (!begins || !move->is_last)
-        move->weight = share(span_of(stage), at->span);
-    if (move->is_last && next < b->model->stages && b->periods[next].is_known &&
+    double spill = 0.0;
+    move->share = share(span_of(stage), at->span);
+    move->begins = t == 0 ? b->model->initial_weight == 0.0
+                          : next_period(b, t - 1) == t && b->moves[t - 1].spill == 0.0;
+    if (next == t + 1 && next < b->model->stages && b->periods[next].is_known &&
         !is_longer(b, next) && b->periods[next].span.start == at->span.end)
-        move->spill = share(span_of(stage), b->periods[next].span);
+        spill = share(span_of(stage), b->periods[next].span);
+    lags_continue(move, next == t + 1, spill);
+}
+
+void lags_continue(lag_move *last, bool is_last, double spill)
+{
+    last->is_last = is_last;
+    last->spill = is_last ? spill : 0.0;
+    last->weight = last->begins && is_last ? 1.0 : last->share;
+}
+
+/* A boundary policy may know of later stages in the period of the last one: then the sum of the
+ * running period is a part of the state. */
+static bool may_go_on(const builder *b)
+{
+    size_t last = b->model->stages - 1;
+
+    return b->input->config.policy.boundary_path && b->model->lags > 0 &&
+           b->periods[last].is_known && b->input->stages[last].end != b->periods[last].span.end;
 }
 
 /* ---- quarters after months ------------------------------------------------------------------- */
@@ -238,7 +255,7 @@ mcp_status lags_build(inflow_model *model, mcp_arena *arena, const cobre_case *i
         b.periods[t] = period_of(input, &input->stages[t]);
     set_initial_lags(&b, initial);
     set_accumulators(&b, sums, means);
-    model->accumulates = model->lags > 0 && model->initial_weight > 0.0;
+    model->accumulates = (model->lags > 0 && model->initial_weight > 0.0) || may_go_on(&b);
     for (size_t t = 0; t < model->stages; t++) {
         set_move(&b, t);
         if (model->lags > 0 && (!b.moves[t].is_last || b.moves[t].spill > 0.0))

@@ -21,4 +21,11 @@
 mcp_status lags_build(inflow_model *model, mcp_arena *arena, const cobre_case *input,
                       const double *means, mcp_error *err);
 
+/*
+ * Let the last stage's period end, or go on, as a study does that continues this one.
+ *
+ * spill: the share of that stage in the next period; read when it is the last of its own
+ */
+void lags_continue(lag_move *last, bool is_last, double spill);
+
 #endif

@@ -130,8 +130,73 @@ static void check_each(const cobre_input *input, cobre_cost cost, cobre_cost tha
         warn(input, &worst, rule, worst_limit, count - 1);
 }
 
+/* ---- contracts ------------------------------------------------------------------------------- */
+
+static double cheapest_deficit(const cobre_input *input, int64_t id)
+{
+    const cobre_raw_bus *bus = (const void *)cobre_input_find(input, COBRE_BUSES, id);
+    bool own = bus && bus->segment_count > 0;
+    const cobre_deficit_segment *segments = own ? bus->segments : input->penalties.segments;
+
+    return segments[0].cost; /* they ascend */
+}
+
+/* A negative price earns. Without a limit of the power there is none of the earnings. */
+static void check_unlimited(const cobre_input *input, const cobre_raw_contract *contract)
+{
+    if (contract->max < COBRE_NUMBER_MAX)
+        return;
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_OUT_OF_RANGE, LAYER,
+                                             COBRE_CONTRACTS, &contract->head, "limits.max_mw");
+    finding.message = cobre_report_text(
+        input->report, "limits.max_mw is no limit, and price_per_mwh %.12g earns without end",
+        contract->price);
+    finding.suggestion = "Give limits.max_mw, or a price_per_mwh of 0 or more.";
+    finding.members = COBRE_MEMBERS(COBRE_REAL("value", contract->max), COBRE_REAL("min", 0),
+                                    COBRE_REAL("max", COBRE_NUMBER_MAX));
+    cobre_report_add(input->report, &finding);
+}
+
+/* What a contract earns must not pay for power that nobody has, nor for power that nobody wants. */
+static void check_contract(const cobre_input *input, const cobre_raw_contract *contract)
+{
+    bool imports = contract->type == 0;
+    double limit = imports ? input->penalties.excess_cost : cheapest_deficit(input, contract->bus);
+
+    if (!(contract->price < 0))
+        return;
+    check_unlimited(input, contract);
+    if (!(-contract->price > limit))
+        return;
+    const char *rule = imports ? "an import should not earn more than the excess cost"
+                               : "an export should not earn more than a deficit of its bus costs";
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PENALTY_CONSISTENCY,
+                                             LAYER, COBRE_CONTRACTS, &contract->head,
+                                             "price_per_mwh");
+    finding.message = cobre_report_text(input->report,
+                                        "price_per_mwh is %.12g, the other side "
+                                        "%.12g: %s",
+                                        contract->price, limit, rule);
+    finding.suggestion = imports ? "Check the price: power is bought to be spilled."
+                                 : "Check the price: power is sold that the load then lacks.";
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("penalty_field", "price_per_mwh"),
+                                    COBRE_REAL("value", contract->price),
+                                    COBRE_TEXT("violated_rule", rule));
+    cobre_report_add(input->report, &finding);
+}
+
+static void check_contracts(const cobre_input *input)
+{
+    const cobre_registry_items *items = &input->registries[COBRE_CONTRACTS];
+    const cobre_raw_contract *contracts = items->items;
+
+    for (size_t i = 0; i < items->count; i++)
+        check_contract(input, &contracts[i]);
+}
+
 void cobre_check_penalties(const cobre_input *input)
 {
+    check_contracts(input);
     if (input->registries[COBRE_HYDROS].count == 0)
         return;
     double deficit = highest_deficit(input);

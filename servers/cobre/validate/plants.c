@@ -8,8 +8,10 @@
 #include "validate/layers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { LAYER = 5, RING_TEXT = 400 };
+/* Of a longer ring the first hydros are named. */
+enum { LAYER = 5, RING_SHOWN = 32, RING_TEXT = RING_SHOWN * sizeof "-2147483648 -> " };
 
 /* Two members of a record: the first may not exceed the second. */
 struct pair {
@@ -175,6 +177,44 @@ static void check_filling(const cobre_input *input, const cobre_raw_hydro *hydro
                        "Set entry_stage_id to the stage in which the hydro begins to work.");
 }
 
+/* ---- two ends -------------------------------------------------------------------------------- */
+
+static void check_ends(const cobre_input *input, cobre_registry registry,
+                       const cobre_entity *record, const char *field, int64_t from, int64_t to,
+                       const char *detail)
+{
+    if (from == COBRE_ABSENT || from != to)
+        return;
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT,
+                                             LAYER, registry, record, field);
+    cobre_report_rule(input, &finding, "two_ends", "Let it lead to another element.", "%s: %s",
+                      field, detail);
+}
+
+/* What leaves an element arrives at another one. */
+static void check_all_ends(const cobre_input *input)
+{
+    const cobre_registry_items *items = &input->registries[COBRE_LINES];
+    const cobre_raw_line *lines = items->items;
+
+    for (size_t i = 0; i < items->count; i++)
+        check_ends(input, COBRE_LINES, &lines[i].head, "target_bus_id", lines[i].source,
+                   lines[i].target, "the line leads back to its source_bus_id");
+    items = &input->registries[COBRE_STATIONS];
+    const cobre_raw_station *stations = items->items;
+    for (size_t i = 0; i < items->count; i++)
+        check_ends(input, COBRE_STATIONS, &stations[i].head, "destination_hydro_id",
+                   stations[i].source, stations[i].destination,
+                   "the station pumps back to its source_hydro_id");
+    items = &input->registries[COBRE_HYDROS];
+    const cobre_raw_hydro *hydros = items->items;
+    for (size_t i = 0; i < items->count; i++)
+        if (hydros[i].diversion)
+            check_ends(input, COBRE_HYDROS, &hydros[i].head, "diversion.downstream_id",
+                       hydros[i].head.id, hydros[i].diversion_downstream,
+                       "the hydro diverts water to itself");
+}
+
 /* ---- cascade --------------------------------------------------------------------------------- */
 
 static size_t downstream_of(const cobre_input *input, size_t hydro)
@@ -190,10 +230,10 @@ static void report_ring(const cobre_input *input, size_t start)
 {
     const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
     char ring[RING_TEXT] = "";
-    size_t at = start, used = 0;
+    size_t at = start, used = 0, count = 0;
 
     do {
-        if (used < sizeof ring)
+        if (count++ < RING_SHOWN && used < sizeof ring)
             used += (size_t)snprintf(ring + used, sizeof ring - used, "%lld -> ",
                                      (long long)hydros[at].head.id);
         at = downstream_of(input, at);
@@ -202,8 +242,13 @@ static void report_ring(const cobre_input *input, size_t start)
                                              LAYER, COBRE_HYDROS, &hydros[start].head,
                                              "downstream_id");
     finding.internal_kind = "CycleDetected";
-    finding.message = cobre_report_text(input->report, "the cascade runs in a ring: %s%lld", ring,
-                                        (long long)hydros[start].head.id);
+    finding.message = count <= RING_SHOWN
+                          ? cobre_report_text(input->report, "the cascade runs in a ring: %s%lld",
+                                              ring, (long long)hydros[start].head.id)
+                          : cobre_report_text(input->report,
+                                              "the cascade runs in a ring of %zu hydros: %s... -> "
+                                              "%lld",
+                                              count, ring, (long long)hydros[start].head.id);
     finding.suggestion = "Let the last hydro of the cascade have downstream_id null.";
     finding.members = COBRE_MEMBERS(COBRE_TEXT("rule", "acyclic_cascade"),
                                     COBRE_TEXT("detail", finding.message));
@@ -211,11 +256,12 @@ static void report_ring(const cobre_input *input, size_t start)
 }
 
 /* Every hydro has at most one downstream: walk from each, and mark each hydro with its first
- * walk. */
-static void check_cascade(const cobre_input *input)
+ * walk. False: there is a ring. */
+static bool check_cascade(const cobre_input *input)
 {
     size_t count = input->registries[COBRE_HYDROS].count;
     size_t *walk = mcp_arena_array(input->arena, count, sizeof *walk);
+    bool is_acyclic = walk != NULL;
 
     if (!walk)
         cobre_report_out_of_memory(input->report);
@@ -225,9 +271,101 @@ static void check_cascade(const cobre_input *input)
             walk[at] = start + 1;
             at = downstream_of(input, at);
         }
-        if (at != COBRE_NONE && walk[at] == start + 1)
+        if (at != COBRE_NONE && walk[at] == start + 1) {
             report_ring(input, at);
+            is_acyclic = false;
+        }
     }
+    return is_acyclic;
+}
+
+/* ---- diversions ------------------------------------------------------------------------------ */
+
+/* A walk down the cascade and the diversions. */
+struct water {
+    const cobre_input *input;
+    uint8_t *seen; /* by hydro: the walk has begun at it; and ended */
+    size_t *path;
+    uint8_t *way; /* by place of the path: which ways on from it were tried */
+};
+
+enum { SEEN_BEGUN = 1, SEEN_ENDED = 2 };
+
+static size_t next_of(const cobre_input *input, size_t hydro, int way)
+{
+    const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
+
+    if (way == 0)
+        return downstream_of(input, hydro);
+    return hydros[hydro].diversion
+               ? cobre_input_index(input, COBRE_HYDROS, hydros[hydro].diversion_downstream)
+               : COBRE_NONE;
+}
+
+static void warn_uphill(const cobre_input *input, size_t from, size_t to)
+{
+    const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT,
+                                             LAYER, COBRE_HYDROS, &hydros[from].head,
+                                             "diversion.downstream_id");
+    finding.internal_kind = "CycleDetected";
+    cobre_report_rule(input, &finding, "acyclic_cascade",
+                      "Let diversions lead downstream; a pumping station lifts water.",
+                      "a diversion closes a ring: water that leaves hydro %lld comes back to it "
+                      "through hydro %lld, and can generate again",
+                      (long long)hydros[to].head.id, (long long)hydros[from].head.id);
+}
+
+static void walk_from(const struct water *w, size_t start)
+{
+    size_t depth = 0;
+
+    w->path[depth] = start;
+    w->way[depth] = 0;
+    w->seen[start] = SEEN_BEGUN;
+    for (;;) {
+        size_t at = w->path[depth];
+        if (w->way[depth] == 2) {
+            w->seen[at] = SEEN_ENDED;
+            if (depth-- == 0)
+                return;
+            continue;
+        }
+        size_t next = next_of(w->input, at, w->way[depth]++);
+        if (next == COBRE_NONE || next == at || w->seen[next] == SEEN_ENDED)
+            continue;
+        if (w->seen[next] == SEEN_BEGUN) {
+            warn_uphill(w->input, at, next);
+            continue;
+        }
+        w->path[++depth] = next;
+        w->way[depth] = 0;
+        w->seen[next] = SEEN_BEGUN;
+    }
+}
+
+/* Rings that have a diversion in them; those without one are errors of the cascade. */
+static void warn_diversions(const cobre_input *input)
+{
+    const cobre_registry_items *items = &input->registries[COBRE_HYDROS];
+    const cobre_raw_hydro *hydros = items->items;
+    struct water w = { .input = input };
+    size_t diversions = 0;
+
+    for (size_t i = 0; i < items->count; i++)
+        diversions += hydros[i].diversion != NULL;
+    if (diversions == 0)
+        return;
+    w.seen = mcp_arena_array(input->arena, items->count, sizeof *w.seen);
+    w.path = mcp_arena_array(input->arena, items->count, sizeof *w.path);
+    w.way = mcp_arena_array(input->arena, items->count, sizeof *w.way);
+    if (!w.seen || !w.path || !w.way) {
+        cobre_report_out_of_memory(input->report);
+        return;
+    }
+    for (size_t i = 0; i < items->count; i++)
+        if (w.seen[i] == 0)
+            walk_from(&w, i);
 }
 
 /* No more can be lost than is sent. */
@@ -253,28 +391,82 @@ static void check_losses(const cobre_input *input)
 
 /* ---- what is odd, but no error --------------------------------------------------------------- */
 
+static cobre_finding at_initial(cobre_kind kind, const cobre_raw_hydro *hydro, const char *field)
+{
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, kind, LAYER, COBRE_HYDROS,
+                                             &hydro->head, field);
+
+    finding.internal_kind = "InvalidValue";
+    finding.file = cobre_files_known[COBRE_FILE_INITIAL].path;
+    return finding;
+}
+
+/* A hydro that is filled begins below its minimum. */
+static void warn_storage(const cobre_input *input, const cobre_raw_storage *storage, bool fills)
+{
+    const cobre_raw_hydro *hydro = (const void *)cobre_input_find(input, COBRE_HYDROS,
+                                                                  storage->hydro);
+
+    if (!hydro)
+        return;
+    double value = storage->value, least = fills ? 0 : hydro->min_storage;
+    if (value >= least && value <= hydro->max_storage)
+        return;
+    cobre_finding finding = at_initial(COBRE_KIND_OUT_OF_RANGE, hydro,
+                                       fills ? "filling_storage.value_hm3" : "storage.value_hm3");
+    finding.message = cobre_report_text(
+        input->report, "initial storage %.12g lies outside the reservoir's %.12g to %.12g hm3",
+        value, least, hydro->max_storage);
+    finding.suggestion = "Check value_hm3 against reservoir in system/hydros.json.";
+    finding.members = COBRE_MEMBERS(COBRE_REAL("value", value), COBRE_REAL("min", least),
+                                    COBRE_REAL("max", hydro->max_storage));
+    cobre_report_add(input->report, &finding);
+}
+
+static int compare_storages(const void *a, const void *b)
+{
+    int64_t x = ((const cobre_raw_storage *)a)->hydro, y = ((const cobre_raw_storage *)b)->hydro;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Whether a list of initial_conditions.json, which is sorted, has the hydro. */
+static bool lists(const cobre_raw_storage *list, size_t count, int64_t hydro)
+{
+    const cobre_raw_storage key = { hydro, 0 };
+
+    return count > 0 && bsearch(&key, list, count, sizeof key, compare_storages);
+}
+
+/* A hydro without an entry starts empty (case page, 4), and one that must not be empty can then
+ * have no feasible first stage. */
+static void warn_no_storage(const cobre_input *input, const cobre_raw_hydro *hydro)
+{
+    if (!(hydro->min_storage > 0) || hydro->filling ||
+        lists(input->storages, input->storage_count, hydro->head.id) ||
+        lists(input->filling_storages, input->filling_storage_count, hydro->head.id))
+        return;
+    cobre_finding finding = at_initial(COBRE_KIND_OUT_OF_RANGE, hydro, "storage");
+    finding.message = cobre_report_text(
+        input->report, "no initial storage: it counts as 0, below the minimum of %.12g hm3",
+        hydro->min_storage);
+    finding.suggestion = "Add the hydro to storage with its value_hm3.";
+    finding.members = COBRE_MEMBERS(COBRE_REAL("value", 0), COBRE_REAL("min", hydro->min_storage),
+                                    COBRE_REAL("max", hydro->max_storage));
+    cobre_report_add(input->report, &finding);
+}
+
 static void warn_storages(const cobre_input *input)
 {
-    for (size_t i = 0; i < input->storage_count; i++) {
-        const cobre_raw_hydro *hydro = (const void *)cobre_input_find(input, COBRE_HYDROS,
-                                                                      input->storages[i].hydro);
-        double value = input->storages[i].value;
-        if (!hydro || (value >= hydro->min_storage && value <= hydro->max_storage))
-            continue;
-        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_OUT_OF_RANGE,
-                                                 LAYER, COBRE_HYDROS, &hydro->head,
-                                                 "storage.value_hm3");
-        finding.internal_kind = "InvalidValue";
-        finding.file = cobre_files_known[COBRE_FILE_INITIAL].path;
-        finding.message = cobre_report_text(
-            input->report, "initial storage %.12g lies outside the reservoir's %.12g to %.12g hm3",
-            value, hydro->min_storage, hydro->max_storage);
-        finding.suggestion = "Check value_hm3 against reservoir in system/hydros.json.";
-        finding.members = COBRE_MEMBERS(COBRE_REAL("value", value),
-                                        COBRE_REAL("min", hydro->min_storage),
-                                        COBRE_REAL("max", hydro->max_storage));
-        cobre_report_add(input->report, &finding);
-    }
+    const cobre_registry_items *items = &input->registries[COBRE_HYDROS];
+    const cobre_raw_hydro *hydros = items->items;
+
+    for (size_t i = 0; i < input->storage_count; i++)
+        warn_storage(input, &input->storages[i], false);
+    for (size_t i = 0; i < input->filling_storage_count; i++)
+        warn_storage(input, &input->filling_storages[i], true);
+    for (size_t i = 0; i < items->count; i++)
+        warn_no_storage(input, &hydros[i]);
 }
 
 static void warn_idle_thermals(const cobre_input *input)
@@ -352,7 +544,9 @@ void cobre_check_plants(const cobre_input *input)
         check_registry(input, &rules[i]);
     for (size_t i = 0; i < hydros->count; i++)
         check_filling(input, (const cobre_raw_hydro *)hydros->items + i);
-    check_cascade(input);
+    if (check_cascade(input))
+        warn_diversions(input);
+    check_all_ends(input);
     check_losses(input);
     warn_storages(input);
     warn_idle_thermals(input);

@@ -343,8 +343,67 @@ static void check_repeats(const cobre_input *input, const cobre_raw_profile *pro
     }
 }
 
+/* The study refuses larger groups (stochastic/correlation.h). */
+#define GROUP_LARGE 1024
+
+/* What a pivot of the factors below may be short of zero by: matrices have few digits. */
+#define PIVOT_LEAST (-1e-6)
+
+/* The pivot of column k, and what is below it, of the factors L D L' of a symmetric matrix whose
+ * columns before k are done. inverse[k] receives one over the pivot, or 0 where there is none. */
+static bool factor_column(double *a, double *inverse, size_t n, size_t k)
+{
+    for (size_t i = k; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < k; j++)
+            sum += a[i * n + j] * a[k * n + j] * inverse[j];
+        a[i * n + k] -= sum;
+    }
+    double pivot = a[k * n + k];
+    inverse[k] = pivot > -PIVOT_LEAST ? 1 / pivot : 0;
+    if (pivot < PIVOT_LEAST)
+        return false;
+    for (size_t i = k + 1; i < n && inverse[k] == 0; i++)
+        if (a[i * n + k] * a[i * n + k] > -4 * PIVOT_LEAST)
+            return false;
+    return true;
+}
+
+/* Noises with such correlations do not exist. The root that is taken leaves negative eigenvalues
+ * out (method page, 4.3), so those drawn have others, and deviations above 1. */
+static void warn_indefinite(const cobre_input *input, const cobre_raw_profile *profile,
+                            const cobre_raw_group *group)
+{
+    size_t n = group->count, k = 0;
+
+    if (n == 0 || n > GROUP_LARGE)
+        return;
+    double *copy = mcp_arena_array(input->arena, n + 1, n * sizeof *copy);
+    if (!copy) {
+        cobre_report_out_of_memory(input->report);
+        return;
+    }
+    memcpy(copy, group->matrix, n * n * sizeof *copy);
+    while (k < n && factor_column(copy, copy + n * n, n, k))
+        k++;
+    if (k == n)
+        return;
+    cobre_finding finding = in_correlation(COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT,
+                                           LAYER, "matrix");
+    finding.internal_kind = "ModelQuality";
+    cobre_report_rule(input, &finding, "matrix_is_semidefinite",
+                      "Lower the coefficients that contradict one another, or estimate all of them "
+                      "from one history.",
+                      "the matrix of group '%.60s' in profile '%.60s' is not positive "
+                      "semidefinite: no noises have these correlations, and those drawn differ "
+                      "from it",
+                      group->name, profile->name);
+}
+
 static void check_profile(const cobre_input *input, const cobre_raw_profile *profile)
 {
+    for (size_t i = 0; i < profile->group_count; i++)
+        warn_indefinite(input, profile, &profile->groups[i]);
     for (size_t i = 0; i < profile->group_count; i++) {
         for (size_t k = 0; k < profile->groups[i].count; k++)
             check_member(input, &profile->groups[i], &profile->groups[i].members[k]);

@@ -130,11 +130,10 @@ static void check_groups(const cobre_input *input, cobre_file_id file)
 
 /* ---- the past -------------------------------------------------------------------------------- */
 
-static cobre_finding in_initial(const char *field, int64_t hydro)
+static cobre_finding in_initial(cobre_severity severity, const char *field, int64_t hydro)
 {
-    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT,
-                                             LAYER, cobre_files_known[COBRE_FILE_INITIAL].path,
-                                             field);
+    cobre_finding finding = cobre_finding_in(severity, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
+                                             cobre_files_known[COBRE_FILE_INITIAL].path, field);
 
     finding.noun = hydro == COBRE_ABSENT ? NULL : "hydro";
     finding.has_entity_id = finding.noun != NULL;
@@ -159,8 +158,29 @@ static size_t past_of(const cobre_input *input, int64_t hydro)
     return found ? found->count : 0;
 }
 
+/* Lags of an annual component: twelve months. */
+#define ANNUAL_LAGS 12
+
+/* A lag without a value counts as 0 (case page, 4), which is hardly ever meant. */
+static void check_past_length(const cobre_input *input, int64_t hydro, int64_t order,
+                              cobre_severity severity)
+{
+    cobre_finding finding = in_initial(severity, "past_inflows", hydro);
+    bool is_warning = severity == COBRE_SEVERITY_WARNING;
+
+    if ((int64_t)past_of(input, hydro) >= order)
+        return;
+    if (is_warning)
+        finding.internal_kind = "ModelQuality";
+    cobre_report_rule(input, &finding, "past_as_long_as_order",
+                      "Give one value of past_inflows per lag, the most recent first.",
+                      "hydro %lld has %zu past inflows, but its coefficients reach back %lld%s",
+                      (long long)hydro, past_of(input, hydro), (long long)order,
+                      is_warning ? "; the missing ones count as 0 m3/s" : "");
+}
+
 /* The largest lag of each hydro with coefficients against its past; rows are sorted by hydro. */
-static void check_past_lengths(const cobre_input *input)
+static void check_past_lengths(const cobre_input *input, cobre_severity severity)
 {
     const cobre_table *table = &input->tables[COBRE_FILE_AR];
 
@@ -172,13 +192,21 @@ static void check_past_lengths(const cobre_input *input)
             int64_t lag = cobre_table_int(table, COBRE_AR_LAG, table->order[i]);
             order = lag > order ? lag : order;
         }
-        if ((int64_t)past_of(input, hydro) >= order)
-            continue;
-        cobre_finding finding = in_initial("past_inflows", hydro);
-        cobre_report_rule(input, &finding, "past_as_long_as_order",
-                          "Give one value of past_inflows per lag, the most recent first.",
-                          "hydro %lld has %zu past inflows, but its coefficients reach back %lld",
-                          (long long)hydro, past_of(input, hydro), (long long)order);
+        check_past_length(input, hydro, order, severity);
+    }
+}
+
+/* An annual component takes the mean of twelve past inflows. */
+static void warn_annual_past(const cobre_input *input)
+{
+    const cobre_table *table = &input->tables[COBRE_FILE_ANNUAL];
+    int64_t last = COBRE_ABSENT;
+
+    for (size_t i = 0; i < table->rows; i++) {
+        int64_t hydro = cobre_table_int(table, COBRE_COL_ENTITY, table->order[i]);
+        if (hydro != last)
+            check_past_length(input, hydro, ANNUAL_LAGS, COBRE_SEVERITY_WARNING);
+        last = hydro;
     }
 }
 
@@ -196,7 +224,8 @@ static void check_past_seasons(const cobre_input *input, const cobre_raw_past *p
     for (size_t i = 0; i < past->count && past->seasons && input->has_seasons; i++) {
         if (season_is_defined(input, past->seasons[i]))
             continue;
-        cobre_finding finding = in_initial("past_inflows.season_ids", past->hydro);
+        cobre_finding finding = in_initial(COBRE_SEVERITY_ERROR, "past_inflows.season_ids",
+                                           past->hydro);
         cobre_report_rule(input, &finding, "season_is_defined",
                           "Define the season in season_definitions of stages.json.",
                           "season %lld is not defined", (long long)past->seasons[i]);
@@ -206,17 +235,18 @@ static void check_past_seasons(const cobre_input *input, const cobre_raw_past *p
 
 static void check_past(const cobre_input *input)
 {
-    if (!cobre_input_asks_for_lags(input))
-        return;
-    if (input->past_inflow_count == 0) {
-        cobre_finding finding = in_initial("past_inflows", COBRE_ABSENT);
+    bool is_asked = cobre_input_asks_for_lags(input);
+
+    if (is_asked && input->past_inflow_count == 0) {
+        cobre_finding finding = in_initial(COBRE_SEVERITY_ERROR, "past_inflows", COBRE_ABSENT);
         cobre_report_rule(input, &finding, "lags_have_a_past",
                           "Give past_inflows, or set state_variables.inflow_lags to false.",
                           "stages have inflow lags as states, but there are no past_inflows");
         return;
     }
-    check_past_lengths(input);
-    for (size_t i = 0; i < input->past_inflow_count; i++)
+    check_past_lengths(input, is_asked ? COBRE_SEVERITY_ERROR : COBRE_SEVERITY_WARNING);
+    warn_annual_past(input);
+    for (size_t i = 0; i < input->past_inflow_count && is_asked; i++)
         check_past_seasons(input, &input->past_inflows[i]);
 }
 
@@ -534,6 +564,20 @@ static void check_order(const cobre_input *input)
     cobre_report_add(input->report, &finding);
 }
 
+/* How far the coefficients reach back is known after they are estimated. */
+static void warn_no_past(const cobre_input *input)
+{
+    if (input->past_inflow_count > 0 || input->config.max_order == 0 ||
+        input->tables[COBRE_FILE_AR].rows > 0)
+        return;
+    cobre_finding finding = in_initial(COBRE_SEVERITY_WARNING, "past_inflows", COBRE_ABSENT);
+    finding.internal_kind = "ModelQuality";
+    cobre_report_rule(input, &finding, "lags_have_a_past",
+                      "Give the inflows before the study in past_inflows, the most recent first.",
+                      "there are no past_inflows: the lags of the estimated model count as 0 m3/s "
+                      "before the study");
+}
+
 static void check_estimation(const cobre_input *input)
 {
     const cobre_table *table = &input->tables[COBRE_FILE_HISTORY];
@@ -542,6 +586,7 @@ static void check_estimation(const cobre_input *input)
         return;
     check_order(input);
     check_hydros(input);
+    warn_no_past(input);
     if (!input->has_seasons) {
         cobre_finding finding = cobre_finding_in(
             COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,

@@ -211,6 +211,36 @@ static void check_graph(const cobre_input *input)
     cobre_report_add(input->report, &finding);
 }
 
+/* ---- dates ----------------------------------------------------------------------------------- */
+
+/* Stages follow one another by their ids, so their dates ascend; stages of a calendar that overlap
+ * or leave days out are odd, but only discounts and lags look at dates. */
+static void check_dates(const cobre_input *input)
+{
+    for (size_t i = 1; i < input->stage_count; i++) {
+        const cobre_raw_stage *before = &input->stages[i - 1], *stage = &input->stages[i];
+        bool ascends = stage->start.day > before->start.day;
+        if (ascends && (stage->start.day == before->end.day || !before->is_study))
+            continue;
+        cobre_finding finding = cobre_finding_at(
+            ascends ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR, COBRE_KIND_STAGE_MISMATCH,
+            LAYER, COBRE_STUDY_STAGES, &stage->head, "start_date");
+        const char *relation = !ascends                             ? "is not after the start of"
+                               : stage->start.day < before->end.day ? "lies within"
+                                                                    : "leaves out days after";
+        if (ascends)
+            finding.internal_kind = "ModelQuality";
+        finding.message = cobre_report_text(input->report, "start_date %s %s stage %lld (%s to %s)",
+                                            stage->start.text, relation, (long long)before->head.id,
+                                            before->start.text, before->end.text);
+        finding.suggestion = "Let each stage start on the end_date of the stage with the id before "
+                             "it, which is exclusive.";
+        finding.members = COBRE_MEMBERS(COBRE_INT("stage_id", stage->head.id),
+                                        COBRE_TEXT("detail", relation));
+        cobre_report_add(input->report, &finding);
+    }
+}
+
 /* ---- seasons --------------------------------------------------------------------------------- */
 
 static bool season_exists(const cobre_input *input, int64_t id)
@@ -386,6 +416,7 @@ void cobre_check_stages(const cobre_input *input)
 {
     check_stage_count(input);
     check_graph(input);
+    check_dates(input);
     check_seasons(input);
     warn_deterministic(input);
     check_blocks(input);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "language/portable.h"
 #include "language/template.h"
 #include "model/families.h"
 #include "model/identity.h"
@@ -256,4 +257,31 @@ mcp_status portarium_body_check(const portarium_shapes *shapes, portarium_shape 
         return st;
     table[shape](&self, body, "");
     return portarium_fields_status(fields, err);
+}
+
+/* ---- all bodies ------------------------------------------------------------------------------ */
+
+void portarium_body_judge_portable(const mcp_json *body, portarium_fields *fields)
+{
+    const char *place = "";
+    mcp_error why = MCP_ERROR_INIT;
+    size_t i = 0;
+    mcp_status st = portarium_portable_check(body, &why);
+
+    while (st == MCP_E_PARAMS && i < mcp_json_count(body)) {
+        const char *name = mcp_json_is_object(body) ? mcp_json_name(body, i, NULL) : NULL;
+        const mcp_json *item = mcp_json_item(body, i++);
+        if (portarium_portable_check(item, NULL) == MCP_OK)
+            continue;
+        place = name ? portarium_fields_at(fields, place, name)
+                     : portarium_fields_index(fields, place, i - 1);
+        body = item;
+        i = 0;
+    }
+    if (st != MCP_OK)
+        st = portarium_portable_check(body, &why);
+    if (st == MCP_E_PARAMS)
+        portarium_fields_add(fields, place, "%s", why.message);
+    else if (st != MCP_OK)
+        fields->is_out_of_memory = true;
 }

@@ -32,4 +32,8 @@ mcp_status portarium_body_check(const portarium_shapes *shapes, portarium_shape 
                                 const mcp_json *body, int64_t created_ms, portarium_fields *fields,
                                 mcp_error *err);
 
+/** Note what is not portable in a body that is to be stored (language/portable.h): it may become
+ *  evidence, or part of what is approved. */
+void portarium_body_judge_portable(const mcp_json *body, portarium_fields *fields);
+
 #endif

@@ -97,6 +97,12 @@ static void put_encoded(mcp_buf *url, const char *text)
     }
 }
 
+/* A segment of a path that is no id: it would name another path. */
+static bool is_no_id(const char *value)
+{
+    return !*value || strcmp(value, ".") == 0 || strcmp(value, "..") == 0;
+}
+
 /* The path with the values of its variables. @return false: a variable has none */
 static bool put_path(mcp_buf *url, const char *path, const mcp_json *arguments)
 {
@@ -108,7 +114,7 @@ static bool put_path(mcp_buf *url, const char *path, const mcp_json *arguments)
             break;
         length = strcspn(path, "}");
         const char *value = mcp_json_string(mcp_json_get_n(arguments, path + 1, length - 1), NULL);
-        if (!value)
+        if (!value || is_no_id(value))
             return false;
         put_encoded(url, value);
         path += length + (path[length] == '}');
@@ -150,6 +156,8 @@ static bool put_url(mcp_buf *url, const portarium_remote *self,
 {
     mcp_buf_puts(url, self->base);
     if (!(operation->flags & PORTARIUM_GLOBAL)) {
+        if (is_no_id(request->workspace))
+            return false;
         mcp_buf_puts(url, "/v1/workspaces/");
         put_encoded(url, request->workspace);
     }
@@ -312,7 +320,11 @@ static void send_remote(void *data, const portarium_operation *operation,
     fail(reply, 502);
     mcp_buf_init(&url, URL_MAX);
     mcp_buf_init(&body, BODY_MAX);
-    if (put_body(&body, request->body) == MCP_OK && put_url(&url, remote, operation, request)) {
+    bool has_body = put_body(&body, request->body) == MCP_OK;
+    bool has_url = put_url(&url, remote, operation, request);
+    if (!has_url && url.status == MCP_OK)
+        *reply = (portarium_reply){ .status = 404, .detail = "There is nothing of that id." };
+    if (has_body && has_url) {
         self.request = (fetch_request){ .method = operation->method,
                                         .url = url.data,
                                         .headers = self.headers,

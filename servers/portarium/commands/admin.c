@@ -37,9 +37,7 @@ static mcp_status freeze(portarium_link *self, mcp_error *err)
 {
     const mcp_json *body = NULL, *workspace = NULL;
     bool thaws = strcmp(cli_command_name(self->line), "admin unfreeze") == 0;
-    const char *rationale = portarium_input_required(self, "rationale", err);
-    if (!rationale)
-        return err->status;
+    const char *rationale = cli_string(self->line, "rationale");
     mcp_status st = PORTARIUM_OBJECT(self, &body, err, "rationale", rationale);
     if (st == MCP_OK)
         st = portarium_ask(&workspace, self, thaws ? "unfreezeWorkspace" : "freezeWorkspace", NULL,

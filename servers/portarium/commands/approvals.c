@@ -89,9 +89,7 @@ static mcp_status decide(portarium_link *self, mcp_error *err)
     size_t which = decision_of(self->line);
     const char *id = cli_argument(self->line, 0);
     const mcp_json *approval = NULL, *body = NULL, *arguments = NULL, *decided = NULL;
-    const char *rationale = portarium_input_required(self, "rationale", err);
-    if (!rationale)
-        return err->status;
+    const char *rationale = cli_string(self->line, "rationale");
     mcp_status st = portarium_resource_get(&approval, self, portarium_resource_of(self->line), id,
                                            err);
     if (st == MCP_OK)
@@ -125,9 +123,7 @@ static mcp_status resubmit(portarium_link *self, mcp_error *err)
 {
     portarium_draft draft;
     const mcp_json *arguments = NULL, *body = NULL, *input = NULL, *approval = NULL;
-    const char *note = portarium_input_required(self, "note", err);
-    if (!note)
-        return err->status;
+    const char *note = cli_string(self->line, "note");
     mcp_status st = PORTARIUM_OBJECT(self, &arguments, err, "approvalId",
                                      cli_argument(self->line, 0));
     if (st == MCP_OK)

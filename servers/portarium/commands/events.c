@@ -269,7 +269,8 @@ static mcp_status tail_there(tailing *self, mcp_error *err)
         if (mcp_clock_mono_ms() - lost_ms > GIVE_UP_MS)
             return mcp_error_set(err, MCP_E_IO, "%s was lost, and cannot be reached any more",
                                  self->link->place);
-        fprintf(cli_err(self->link->line), "note: the connection was lost; trying again\n");
+        if (st != MCP_OK || http != 200) /* else the plane has ended an old stream */
+            fprintf(cli_err(self->link->line), "note: the connection was lost; trying again\n");
         if (!portarium_pause(pause_ms))
             return refuse(self, st, http, err);
         pause_ms = pause_ms * 2 < PAUSE_MAX_MS ? pause_ms * 2 : PAUSE_MAX_MS;

@@ -142,15 +142,6 @@ mcp_status portarium_input_object(const mcp_json **out, portarium_link *self, mc
     return portarium_end_draft(&draft, self, out, err);
 }
 
-const char *portarium_input_required(const portarium_link *self, const char *option, mcp_error *err)
-{
-    const char *value = cli_string(self->line, option);
-    if (value && *value)
-        return value;
-    mcp_error_set(err, MCP_E_PARAMS, "--%s is required", option);
-    return NULL;
-}
-
 mcp_status portarium_input_secret(char *out, const cli_line *line, mcp_error *err)
 {
     struct termios shown, hidden;

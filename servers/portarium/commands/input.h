@@ -38,8 +38,4 @@ mcp_status portarium_input_object(const mcp_json **out, portarium_link *self, mc
  */
 mcp_status portarium_input_secret(char *out, const cli_line *line, mcp_error *err);
 
-/** The value of an option that the command requires. @return NULL, with `err` set */
-const char *portarium_input_required(const portarium_link *self, const char *option,
-                                     mcp_error *err);
-
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "commands/show/text.h"
+#include "db/probe.h"
 #include "gateway/actors.h"
 #include "local/local.h"
 #include "mcp/clock.h"
@@ -37,18 +38,16 @@ static bool is_remote(const cli_line *line)
 /* A command makes no database: an empty one would answer every question with nothing. */
 static mcp_status must_exist(const char *url, mcp_error *err)
 {
-    static const char sqlite[] = "sqlite:";
-    bool is_file = strncmp(url, sqlite, sizeof sqlite - 1) == 0;
+    if (db_is_there(url))
+        return MCP_OK;
     if (strcmp(url, "memory") == 0)
         return mcp_error_set(err, MCP_E_NOT_FOUND,
                              "--db memory: a command needs a database that "
                              "exists");
-    if (!is_file || access(url + sizeof sqlite - 1, F_OK) == 0)
-        return MCP_OK;
     return mcp_error_set(err, MCP_E_NOT_FOUND,
                          "there is no database %s: name one by --db, or a served plane by "
                          "--base-url",
-                         url + sizeof sqlite - 1);
+                         strchr(url, ':') + 1);
 }
 
 static mcp_status name_actor(portarium_link *self, mcp_error *err)
@@ -90,7 +89,8 @@ static mcp_status open_here(portarium_link *self, mcp_error *err)
     const portarium_plane_options options = { .url = cli_string(self->line, "db"),
                                               .files = portarium_files,
                                               .key_file = cli_string(self->line, "key-file"),
-                                              .has_no_engine = true };
+                                              .has_no_engine = true,
+                                              .must_exist = true };
     self->place = portarium_place_of(self->arena, options.url);
     mcp_status st = self->place ? must_exist(options.url, err)
                                 : mcp_error_set(err, MCP_E_NOMEM, "no memory for the command");

@@ -27,6 +27,8 @@ static const char *const task_outcomes[] = { "Succeeded", "Failed", "Cancelled",
 #define TARGET PLACE, WORKSPACE
 #define TEXT_OPTION(name_, argument_, help_)                                                       \
     { .name = name_, .type = CLI_STRING, .argument = argument_, .help = help_ }
+#define REQUIRED(name_, argument_, help_)                                                          \
+    { .name = name_, .type = CLI_STRING, .argument = argument_, .help = help_, .required = true }
 #define LIMIT                                                                                      \
     { .name = "limit", .type = CLI_INT, .argument = "N", .standard = "50", .min = 1,               \
       .max = 100000, .letter = 'L', .help = "how many at most" },                                  \
@@ -85,27 +87,30 @@ const cli_option portarium_options_cancel[] = {
     { .name = "compensate", .type = CLI_FLAG, .help = "undo the completed actions, the last first" },
     TARGET, { 0 },
 };
-const cli_option portarium_options_rationale[] = { RATIONALE, TARGET, { 0 } };
+const cli_option portarium_options_rationale[] = {
+    REQUIRED("rationale", "TEXT", "why; required"), TARGET, { 0 },
+};
 const cli_option portarium_options_intervene[] = {
-    TEXT_OPTION("rationale", "TEXT", "why; at least 8 characters; required"),
+    REQUIRED("rationale", "TEXT", "why; at least 8 characters; required"),
     TEXT_OPTION("target", "ID", "to whom: for handoff and reroute"),
     TARGET, { 0 },
 };
 const cli_option portarium_options_resolve[] = {
     { .name = "outcome", .type = CLI_CHOICE, .argument = "OUTCOME", .choices = outcomes,
-      .help = "how the action ended: required" },
-    RATIONALE, OBJECT("the action's output", "a member of the output; may be repeated"),
+      .help = "how the action ended; required", .required = true },
+    REQUIRED("rationale", "TEXT", "why; required"),
+    OBJECT("the action's output", "a member of the output; may be repeated"),
     TARGET, { 0 },
 };
 const cli_option portarium_options_decide[] = {
-    TEXT_OPTION("rationale", "TEXT", "why; required"),
+    REQUIRED("rationale", "TEXT", "why; required"),
     OBJECT("answers to the approval's form", "an answer; may be repeated"),
     TEXT_OPTION("subject-hash", "SHA256", "decide only what has this hash"),
     { .name = "yes", .type = CLI_FLAG, .letter = 'y', .help = "do not ask on a terminal" },
     TARGET, { 0 },
 };
 const cli_option portarium_options_resubmit[] = {
-    TEXT_OPTION("note", "TEXT", "what was changed; required"),
+    REQUIRED("note", "TEXT", "what was changed; required"),
     TEXT_OPTION("prompt", "TEXT", "the new prompt"),
     OBJECT("the action's new input", "a member of the input; may be repeated"),
     TARGET, { 0 },

@@ -49,6 +49,8 @@ int portarium_command_start(const cli_line *line, void *data)
     (void)data;
     mcp_status st = portarium_link_open(&link, line, &err);
     link.key = cli_string(line, "idempotency-key");
+    if (st == MCP_OK && link.key && !*link.key) /* of an unset variable: all starts would be one */
+        st = mcp_error_set(&err, MCP_E_PARAMS, "--idempotency-key is empty");
     if (st == MCP_OK)
         st = start_body(&body, &link, &err);
     if (st == MCP_OK)
@@ -57,6 +59,16 @@ int portarium_command_start(const cli_line *line, void *data)
         st = after_start(&exit_status, &link, run, &err);
     int ended = portarium_link_end(&link, st, &err);
     return ended == SERVE_EXIT_DONE ? exit_status : ended;
+}
+
+/* Above the table. */
+static void print_frozen(portarium_link *self, const mcp_json *plan)
+{
+    bool is_frozen = false;
+    mcp_json_bool(mcp_json_get(plan, "frozen"), &is_frozen);
+    if (is_frozen)
+        fputs("The workspace is frozen: until an admin unfreezes it, nothing is dispatched.\n",
+              cli_out(self->line));
 }
 
 static mcp_status print_plan(portarium_link *self, const mcp_json *plan, mcp_error *err)
@@ -73,6 +85,7 @@ static mcp_status print_plan(portarium_link *self, const mcp_json *plan, mcp_err
     size_t count = mcp_json_count(actions);
     if (cli_flag(self->line, "json"))
         return portarium_view_json(self, plan, err);
+    print_frozen(self, plan);
     const mcp_json **items = mcp_arena_array(self->arena, count + 1, sizeof *items);
     for (size_t i = 0; items && i < count; i++)
         items[i] = mcp_json_item(actions, i);
@@ -126,9 +139,7 @@ static mcp_status cancel(portarium_link *self, mcp_error *err)
 static mcp_status intervene(portarium_link *self, mcp_error *err)
 {
     const mcp_json *arguments = NULL, *body = NULL;
-    const char *rationale = portarium_input_required(self, "rationale", err);
-    if (!rationale)
-        return err->status;
+    const char *rationale = cli_string(self->line, "rationale");
     mcp_status st = PORTARIUM_OBJECT(self, &arguments, err, "runId", cli_argument(self->line, 0));
     if (st == MCP_OK)
         st = PORTARIUM_OBJECT(self, &body, err, "interventionType", cli_argument(self->line, 1),
@@ -140,10 +151,8 @@ static mcp_status resolve(portarium_link *self, mcp_error *err)
 {
     const mcp_json *arguments = NULL, *body = NULL, *output = NULL;
     portarium_draft draft;
-    const char *outcome = portarium_input_required(self, "outcome", err);
-    const char *rationale = outcome ? portarium_input_required(self, "rationale", err) : NULL;
-    if (!rationale)
-        return err->status;
+    const char *outcome = cli_string(self->line, "outcome");
+    const char *rationale = cli_string(self->line, "rationale");
     mcp_status st = PORTARIUM_OBJECT(self, &arguments, err, "runId", cli_argument(self->line, 0),
                                      "actionId", cli_argument(self->line, 1));
     if (st == MCP_OK)

@@ -16,7 +16,13 @@
 #include "model/states.h"
 #include "serve/serve.h"
 
-enum { PAUSE_MS = 200, ARENA_MAX = 64 << 20, LINE_MAX_BYTES = 8192 };
+enum {
+    PAUSE_MS = 200,
+    LOST_PAUSE_MS = 1000,
+    GIVE_UP_MS = 300 * 1000,
+    ARENA_MAX = 64 << 20,
+    LINE_MAX_BYTES = 8192
+};
 
 /* A remote plane answers after a second at the latest, so that a change between two requests is
  * soon told. */
@@ -153,20 +159,48 @@ static mcp_status look_apart(portarium_progress *now, watching *self, bool may_w
     return st;
 }
 
+static mcp_status pause_for(const watching *self, int64_t ms, mcp_error *err)
+{
+    if (!portarium_pause(ms))
+        return mcp_error_set(err, MCP_E_STOPPED,
+                             "stopped; the run continues: portarium runs watch %.80s", self->run);
+    if (mcp_clock_mono_ms() >= self->until_ms)
+        return mcp_error_set(err, MCP_E_TIMEOUT,
+                             "run %.80s has not ended within --timeout; it continues", self->run);
+    return MCP_OK;
+}
+
+/* Whether a plane elsewhere may soon be reached again, as after a restart. */
+static bool may_pass(const watching *self, mcp_status st)
+{
+    return self->link->remote && serve_signals() == 0 &&
+           (st == MCP_E_IO || st == MCP_E_BUSY || st == MCP_E_TIMEOUT);
+}
+
+/* A look at a run that was seen before: the plane may be away for a time, and the run continues. */
+static mcp_status look_patiently(portarium_progress *now, watching *self, mcp_error *err)
+{
+    int64_t until_ms = mcp_clock_mono_ms() + GIVE_UP_MS;
+    mcp_status st = look_apart(now, self, true, err);
+    if (may_pass(self, st) && !ferror(cli_out(self->link->line)))
+        fprintf(cli_err(self->link->line), "note: the connection was lost; trying again\n");
+    while (may_pass(self, st) && !ferror(cli_out(self->link->line)) &&
+           mcp_clock_mono_ms() < until_ms) {
+        mcp_status paused = pause_for(self, LOST_PAUSE_MS, err);
+        if (paused != MCP_OK)
+            return paused;
+        st = look_apart(now, self, true, err);
+    }
+    return st;
+}
+
 static mcp_status follow(portarium_progress *now, watching *self, mcp_error *err)
 {
     mcp_status st = look_apart(now, self, false, err);
     while (st == MCP_OK && !now->is_over) {
-        if (!portarium_pause(PAUSE_MS))
-            return mcp_error_set(err, MCP_E_STOPPED,
-                                 "stopped; the run continues: portarium runs "
-                                 "watch %.80s",
-                                 self->run);
-        if (mcp_clock_mono_ms() >= self->until_ms)
-            return mcp_error_set(err, MCP_E_TIMEOUT,
-                                 "run %.80s has not ended within --timeout; it continues",
-                                 self->run);
-        st = look_apart(now, self, true, err);
+        st = pause_for(self, PAUSE_MS, err);
+        if (st == MCP_OK)
+            st = look_patiently(now, self, err);
     }
     return st;
 }

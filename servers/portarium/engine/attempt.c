@@ -10,6 +10,7 @@
 #include "engine/sealed/secrets.h"
 #include "engine/sealed/stored.h"
 #include "executors/credentials.h"
+#include "language/portable.h"
 #include "model/identity.h"
 #include "model/shapes.h"
 #include "store/journal.h"
@@ -383,12 +384,15 @@ static mcp_status late(portarium_run *run, portarium_tx *tx, const char *action,
         result->outcome == PORTARIUM_OUTCOME_DONE ? "done" : result->message);
 }
 
-/* The result without the run's secrets, whatever the other system has repeated. */
+/* The result without the run's secrets, whatever the other system has repeated, and so that
+ * evidence can have it: a number that a double does not hold, as many ids, becomes a text. */
 static mcp_status redact(portarium_result *out, portarium_run *run, portarium_tx *tx,
                          const portarium_result *result, mcp_error *err)
 {
     *out = *result;
     mcp_status st = portarium_secrets_redact(&out->output, run, tx, result->output, err);
+    if (st == MCP_OK && out->output)
+        st = portarium_portable(&out->output, out->output, tx->arena, err);
     return st == MCP_OK
                ? portarium_secrets_redact_message(out->message, sizeof out->message, run, tx, err)
                : st;

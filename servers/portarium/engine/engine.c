@@ -73,6 +73,8 @@ typedef struct stepping {
     int64_t begun_mono_ms; /* of its leases */
     bool is_lost;          /* the action's lease has expired */
     bool is_returned;      /* the attempt was not begun */
+    bool has_run;          /* in a transaction, since it was submitted */
+    const char *failure;   /* why a step before this one failed, and ends the run; NULL: none did */
     portarium_queued_step queued;
 } stepping;
 
@@ -90,6 +92,7 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
     stepping *self = data;
     portarium_run run;
     self->dispatches = (portarium_dispatches){ .executors = self->engine->options.executors };
+    self->has_run = true;
     FAULT_POINT("step-begun");
     self->begun_mono_ms = tx->mono_ms;
     mcp_status st = portarium_run_load(&run, tx, self->run, err);
@@ -97,6 +100,8 @@ static mcp_status step_work(portarium_tx *tx, void *data, mcp_error *err)
         return st;
     tx->correlation_id = mcp_json_get_string(run.record.json, "correlationId");
     tx->trace = portarium_trace_read(run.record.hidden);
+    if (self->failure)
+        return portarium_step_fail(&run, tx, self->failure, err);
     if (self->is_lost)
         st = expire(self, &run, tx, err);
     else if (self->is_returned)
@@ -167,6 +172,44 @@ static void queue(portarium_engine *self, const stepping *of)
     }
 }
 
+static portarium_tx as_engine(const stepping *self)
+{
+    return (portarium_tx){ .arena = self->arena,
+                           .workspace = self->workspace,
+                           .actor = &self->engine->actor,
+                           .correlation_id = self->run };
+}
+
+/* Whether a step would fail again, however often it is repeated: what is wrong is the run, and
+ * neither memory nor a full queue, nor the database, unless it refuses a value. */
+static bool is_of_run(const stepping *self, mcp_status status, const mcp_error *err)
+{
+    static const mcp_status lasting[] = { MCP_E_PARAMS,  MCP_E_SCHEMA, MCP_E_PARSE,
+                                          MCP_E_LIMIT,   MCP_E_EXISTS, MCP_E_UNSUPPORTED,
+                                          MCP_E_INTERNAL };
+    bool lasts = false;
+    for (size_t i = 0; i < sizeof lasting / sizeof lasting[0]; i++)
+        lasts = lasts || status == lasting[i];
+    return lasts && self->has_run && (status == MCP_E_SCHEMA || !db_is_engines(err));
+}
+
+static void step_ended(mcp_status status, const mcp_error *err, void *data);
+
+/* End a run that cannot go on, so that it is not looked at for ever, in the place of others.
+ * @return false: it is not to be ended */
+static bool give_up(stepping *self, mcp_status status, const mcp_error *err)
+{
+    const portarium_tx as = as_engine(self);
+    self->failure = !self->failure && is_of_run(self, status, err)
+                        ? mcp_arena_printf(self->arena, "the plane cannot continue it: %s",
+                                           err->message)
+                        : NULL;
+    if (!self->failure)
+        return false;
+    portarium_commit_submit(self->engine->committer, &as, step_work, step_ended, self);
+    return true; /* another thread, or this one, may have freed `self` */
+}
+
 static void step_ended(mcp_status status, const mcp_error *err, void *data)
 {
     stepping *self = data;
@@ -176,6 +219,8 @@ static void step_ended(mcp_status status, const mcp_error *err, void *data)
     else
         mcp_log_write(&engine->settings->log, MCP_LOG_WARNING, "run %s: %s", self->run,
                       err->message);
+    if (status != MCP_OK && give_up(self, status, err))
+        return;
     pthread_mutex_lock(&engine->lock);
     if (self->queued.run)
         portarium_queued_remove(&engine->queued_steps, &self->queued);
@@ -199,14 +244,6 @@ static stepping *stepping_new(portarium_engine *engine, const char *workspace, c
     }
     mcp_arena_free(arena);
     return NULL;
-}
-
-static portarium_tx as_engine(const stepping *self)
-{
-    return (portarium_tx){ .arena = self->arena,
-                           .workspace = self->workspace,
-                           .actor = &self->engine->actor,
-                           .correlation_id = self->run };
 }
 
 /* Hand it to the committer, which frees it at its end. */
@@ -325,11 +362,13 @@ static void store(stepping *self)
     const portarium_tx as = as_engine(self);
     mcp_status st = portarium_commit(engine->committer, &as, step_work, self, &err);
     int64_t until = mcp_clock_mono_ms() + engine->options.lease_ms;
-    while (st != MCP_OK && st != MCP_E_NOT_FOUND && mcp_clock_mono_ms() < until) {
+    while (st != MCP_OK && st != MCP_E_NOT_FOUND && !is_of_run(self, st, &err) &&
+           mcp_clock_mono_ms() < until) {
         mcp_log_write(&engine->settings->log, MCP_LOG_WARNING,
                       "the result of action %s of run %s cannot be stored: %s", self->action,
                       self->run, err.message);
         usleep(RESULT_PAUSE_US);
+        self->has_run = false;
         st = portarium_commit(engine->committer, &as, step_work, self, &err);
     }
     FAULT_POINT("result-stored");

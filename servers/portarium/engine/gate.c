@@ -317,9 +317,9 @@ static mcp_status is_subject(bool *out, portarium_run *run, portarium_run_action
     return st;
 }
 
-/* A policy that denies it meanwhile wins. */
-static mcp_status judge_again(portarium_judgement *out, portarium_run *run,
-                              portarium_run_action *action, portarium_tx *tx, mcp_error *err)
+mcp_status portarium_gate_judge_again(portarium_judgement *out, portarium_run *run,
+                                      portarium_run_action *action, portarium_tx *tx,
+                                      mcp_error *err)
 {
     portarium_facts facts = facts_of_run(run, action);
     return portarium_judge(out, tx, &facts, PORTARIUM_RULING_GATE, NULL, err);
@@ -333,7 +333,7 @@ static mcp_status release(portarium_run *run, portarium_run_action *action, port
     *input = mcp_json_get(action->record.hidden, "input");
     mcp_status st = is_subject(is_released, run, action, tx, *input, err);
     if (st == MCP_OK)
-        st = judge_again(&judgement, run, action, tx, err);
+        st = portarium_gate_judge_again(&judgement, run, action, tx, err);
     if (st != MCP_OK)
         return st;
     if (*is_released && judgement.ruling != PORTARIUM_RULING_DENY)

@@ -30,6 +30,12 @@ mcp_status portarium_gate_open(portarium_run *run, portarium_run_action *action,
                                const portarium_judgement *why, const mcp_json *input,
                                mcp_error *err);
 
+/** Judge an action again that a person, or the judgement before, has let go on: only a ruling to
+ *  deny it counts. */
+mcp_status portarium_gate_judge_again(portarium_judgement *out, portarium_run *run,
+                                      portarium_run_action *action, portarium_tx *tx,
+                                      mcp_error *err);
+
 /**
  * Look at the approval that the action waits for: an approved one releases the stored input, unless
  * policies deny it meanwhile; any other end fails the action. The approval becomes Executing.

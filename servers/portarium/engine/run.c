@@ -327,7 +327,8 @@ mcp_status portarium_action_become(portarium_run *run, portarium_run_action *act
     const mcp_json *change = NULL;
     bool is_final = portarium_action_is_final(state);
     bool begins = !mcp_json_get(action->record.json, "startedAtIso") &&
-                  !portarium_action_is_unstarted(state);
+                  (state == PORTARIUM_ACTION_RUNNING ||
+                   state == PORTARIUM_ACTION_WAITING_FOR_MANUAL_COMPLETION);
     if (!portarium_action_may_become(action->state, state))
         return mcp_error_set(err, MCP_E_EXISTS, "Action %s of run %s is %s and cannot become %s.",
                              action->id, run->record.id, portarium_action_state_text(action->state),

@@ -334,8 +334,22 @@ static mcp_status is_approved(step *self, portarium_run_action *action, const mc
                                  "the adapter has changed since the approval", err);
 }
 
-/* A timer: a wait, or the next attempt. The input is the one of the first attempt. */
-static mcp_status wake(step *self, portarium_run_action *action, mcp_error *err)
+/* A policy that denies an action meanwhile wins. */
+static mcp_status is_still_allowed(step *self, portarium_run_action *action, bool *out,
+                                   mcp_error *err)
+{
+    portarium_judgement judgement;
+    *out = true;
+    if (portarium_is_builtin(action->definition->operation))
+        return MCP_OK;
+    mcp_status st = portarium_gate_judge_again(&judgement, self->run, action, self->tx, err);
+    *out = st == MCP_OK && judgement.ruling != PORTARIUM_RULING_DENY;
+    return st == MCP_OK && !*out ? deny(self, action, &judgement, err) : st;
+}
+
+/* A timer: a wait, or the next attempt. The input is the one of the first attempt. Policies do not
+ * judge a compensation. */
+static mcp_status wake(step *self, portarium_run_action *action, bool is_hook, mcp_error *err)
 {
     const mcp_json *input = mcp_json_get(action->record.hidden, "input");
     int64_t at = 0;
@@ -348,7 +362,9 @@ static mcp_status wake(step *self, portarium_run_action *action, mcp_error *err)
     }
     if (mcp_json_is_null(input))
         input = NULL;
-    if (!input)
+    if (!is_hook)
+        st = is_still_allowed(self, action, &may_proceed, err);
+    if (st == MCP_OK && may_proceed && !input)
         st = resolve(self, action, &input, &may_proceed, err);
     if (st == MCP_OK && may_proceed)
         st = is_approved(self, action, input, &may_proceed, err);
@@ -380,7 +396,7 @@ static mcp_status visit(step *self, portarium_run_action *action, mcp_error *err
     case PORTARIUM_ACTION_PENDING:
         return is_released(self, action) ? begin(self, action, err) : MCP_OK;
     case PORTARIUM_ACTION_WAITING:
-        return wake(self, action, err);
+        return wake(self, action, false, err);
     case PORTARIUM_ACTION_WAITING_FOR_APPROVAL:
         return look(self, action, err);
     default:
@@ -509,7 +525,7 @@ static mcp_status compensate(step *self, const portarium_run_action *failed, mcp
         if (hook->state == PORTARIUM_ACTION_PENDING)
             st = undo(self, hook, err);
         else if (hook->state == PORTARIUM_ACTION_WAITING)
-            st = wake(self, hook, err);
+            st = wake(self, hook, true, err);
         if (st == MCP_OK && !portarium_action_is_final(hook->state))
             return portarium_run_due(self->run, self->tx, self->wake_at_ms, err);
     }
@@ -621,4 +637,51 @@ mcp_status portarium_step(portarium_run *run, portarium_tx *tx, int64_t lease_ms
     if (st == MCP_OK && is_held(&self))
         return hold(&self, err);
     return st == MCP_OK ? settle(&self, err) : st;
+}
+
+/* ---- a run that cannot go on ----------------------------------------------------------------- */
+
+static mcp_status failure_because(const mcp_json **out, portarium_tx *tx, const char *message,
+                                  mcp_error *err)
+{
+    portarium_draft draft;
+    portarium_draft_object(&draft);
+    mcp_write_member_object(&draft.json, "failure");
+    mcp_write_member_string(&draft.json, "class",
+                            portarium_error_class_text(PORTARIUM_CLASS_VALIDATION));
+    mcp_write_member_string(&draft.json, "message", message);
+    mcp_write_end(&draft.json);
+    return portarium_draft_read(&draft, tx, out, err);
+}
+
+static mcp_status cancel_each(portarium_run *run, portarium_run_action *actions, size_t count,
+                              portarium_tx *tx, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (size_t i = 0; st == MCP_OK && i < count; i++) {
+        if (!portarium_action_is_final(actions[i].state))
+            st = portarium_action_cancel(run, &actions[i], tx, err);
+    }
+    return st;
+}
+
+mcp_status portarium_step_fail(portarium_run *run, portarium_tx *tx, const char *message,
+                               mcp_error *err)
+{
+    const mcp_json *patch = NULL;
+    if (portarium_run_is_final(run->status))
+        return portarium_run_due(run, tx, PORTARIUM_NEVER, err);
+    mcp_status st = cancel_each(run, run->actions, run->action_count, tx, err);
+    if (st == MCP_OK)
+        st = cancel_each(run, run->hooks, run->hook_count, tx, err);
+    if (st == MCP_OK)
+        st = portarium_work_close(run, tx, "run failed", err);
+    if (st == MCP_OK && run->status != PORTARIUM_RUN_RUNNING)
+        st = portarium_run_become(run, tx, PORTARIUM_RUN_RUNNING, NULL, err);
+    if (st == MCP_OK)
+        st = failure_because(&patch, tx, message, err);
+    if (st == MCP_OK)
+        st = portarium_run_become(run, tx, PORTARIUM_RUN_FAILED, patch, err);
+    return st == MCP_OK ? portarium_run_evidence(run, tx, "System", err, "Run failed: %s", message)
+                        : st;
 }

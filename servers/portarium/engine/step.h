@@ -11,4 +11,13 @@
 mcp_status portarium_step(portarium_run *run, portarium_tx *tx, int64_t lease_ms,
                           portarium_dispatches *dispatches, mcp_error *err);
 
+/**
+ * End a run whose steps fail, and would fail again: nothing of it is in a state that another step
+ * could continue. What has not ended is cancelled; nothing is undone.
+ *
+ * @param message why, for people
+ */
+mcp_status portarium_step_fail(portarium_run *run, portarium_tx *tx, const char *message,
+                               mcp_error *err);
+
 #endif

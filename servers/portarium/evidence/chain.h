@@ -30,6 +30,9 @@ typedef struct portarium_flaw {
 #define PORTARIUM_FLAW_HASH "hash_mismatch"
 #define PORTARIUM_FLAW_SIGNATURE "signature_invalid"
 
+/* Of a workspace, not of an entry: its head names another last entry than there is. */
+#define PORTARIUM_FLAW_HEAD "head_mismatch"
+
 /** How signatures are judged. */
 typedef struct portarium_chain_options {
     const uint8_t *key; /* the public one of KEYS_PUBLIC_SIZE bytes, copied; NULL: no signature is

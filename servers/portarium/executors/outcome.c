@@ -9,6 +9,7 @@
 
 #include "guard/redact.h"
 #include "mcp/clock.h"
+#include "model/identity.h"
 
 enum { OUTPUT_MAX = 4 << 20 };
 
@@ -21,6 +22,7 @@ void portarium_end(portarium_result *out, portarium_outcome outcome,
     va_start(arguments, format);
     vsnprintf(out->message, sizeof out->message, format, arguments);
     va_end(arguments);
+    out->message[portarium_text_whole(out->message, strlen(out->message))] = '\0';
 }
 
 static portarium_error_class class_of(mcp_status status)

@@ -3,6 +3,7 @@
  */
 #include "gateway/actors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static void put(mcp_buf *out, const char *name, const char *value)
 const char *portarium_actor_scopes(const portarium_actor *actor, mcp_arena *arena)
 {
     mcp_buf out;
+    char expiry[24];
     mcp_buf_init(&out, SCOPES_MAX);
     put(&out, "sub", actor->subject);
     put(&out, "ws", actor->workspace);
@@ -41,6 +43,11 @@ const char *portarium_actor_scopes(const portarium_actor *actor, mcp_arena *aren
     put(&out, "machine", actor->machine_id);
     put(&out, "owner", actor->owner);
     put(&out, "tier", actor->tier);
+    put(&out, "token", actor->token_id);
+    if (actor->expires_ms > 0) {
+        snprintf(expiry, sizeof expiry, "%lld", (long long)actor->expires_ms);
+        put(&out, "exp", expiry);
+    }
     put(&out, "key", actor->token_hash);
     const char *text = out.status == MCP_OK ? mcp_arena_strndup(arena, out.data, out.length) : NULL;
     mcp_buf_clear(&out);
@@ -85,10 +92,14 @@ static void take(portarium_actor *out, const char *name, size_t length, const ch
         const char *name;
         const char **place;
     } members[] = {
-        { "sub", &out->subject },        { "ws", &out->workspace }, { "agent", &out->agent_id },
-        { "machine", &out->machine_id }, { "owner", &out->owner },  { "tier", &out->tier },
-        { "key", &out->token_hash },
+        { "sub", &out->subject },        { "ws", &out->workspace },   { "agent", &out->agent_id },
+        { "machine", &out->machine_id }, { "owner", &out->owner },    { "tier", &out->tier },
+        { "key", &out->token_hash },     { "token", &out->token_id },
     };
+    if (length == 3 && memcmp(name, "exp", 3) == 0) {
+        out->expires_ms = strtoll(value, NULL, 10);
+        return;
+    }
     if (length == 4 && memcmp(name, "role", 4) == 0) {
         portarium_roles_add(&out->roles, value);
         return;
@@ -137,6 +148,7 @@ mcp_status portarium_actor_principal(mcp_principal *out, const portarium_actor *
 {
     out->name = mcp_arena_printf(arena, "%s/%s", actor->workspace, actor->subject);
     out->scopes = portarium_actor_scopes(actor, arena);
+    out->expires_ms = actor->expires_ms;
     return out->name && out->scopes ? MCP_OK
                                     : mcp_error_set(err, MCP_E_NOMEM, "no memory for the actor");
 }
@@ -200,6 +212,8 @@ static mcp_status read_token(portarium_tx *tx, void *data, mcp_error *err)
                                   .machine_id = token.machine_id,
                                   .owner = token.owner,
                                   .tier = token.tier,
+                                  .token_id = token.id,
+                                  .expires_ms = token.expires_ms,
                                   .token_hash = out->token_hash };
     return st == MCP_OK && out->agent_id ? read_tier(out, tx, err) : st;
 }

@@ -65,7 +65,7 @@ static mcp_status read_actor(portarium_actor *out, const mcp_json *claims, mcp_e
 mcp_status portarium_read_claims(mcp_principal *out, const mcp_json *claims, mcp_arena *arena,
                                  void *data, mcp_error *err)
 {
-    portarium_actor actor = { .subject = NULL };
+    portarium_actor actor = { .expires_ms = out->expires_ms };
     (void)data;
     mcp_status st = read_actor(&actor, claims, err);
     return st == MCP_OK ? portarium_actor_principal(out, &actor, arena, err) : st;

@@ -1,5 +1,5 @@
 /*
- * exposures.c - a table of workspaces with their policies, each in an arena of its own.
+ * exposures.c - a table of workspaces with their policy, each in an arena of its own.
  */
 #include "gateway/exposures.h"
 
@@ -10,14 +10,13 @@
 #include "mcp/hash.h"
 #include "policy/exposure.h"
 
-enum { BUCKETS = 256, POLICIES_MAX = 16, ARENA_MAX = 8 << 20 };
+enum { BUCKETS = 256, ARENA_MAX = 8 << 20, PAGE = 1000 };
 
-/* The policies of a workspace. */
+/* The policy of a workspace. */
 typedef struct entry {
     struct entry *next; /* in its bucket */
     mcp_arena *arena;
-    const portarium_exposure *policies[POLICIES_MAX];
-    size_t count;
+    const portarium_exposure *policy; /* NULL: it has none */
     char workspace[];
 } entry;
 
@@ -74,7 +73,7 @@ static entry **place_of(portarium_exposures *self, const char *workspace)
     return at;
 }
 
-/* Put an entry in the place of the workspace's old one; one without policies only removes it. */
+/* Put an entry in the place of the workspace's old one; one without a policy only removes it. */
 static void replace(portarium_exposures *self, entry *fresh)
 {
     pthread_mutex_lock(&self->lock);
@@ -82,7 +81,7 @@ static void replace(portarium_exposures *self, entry *fresh)
     entry *old = *place;
     if (old)
         *place = old->next;
-    if (fresh->count > 0) {
+    if (fresh->policy) {
         fresh->next = *place;
         *place = fresh;
         fresh = NULL;
@@ -106,50 +105,39 @@ static entry *new_entry(const char *workspace)
     return NULL;
 }
 
-/* Add a policy to the entry, unless it is inactive. */
-static mcp_status add(entry *to, const portarium_tx *tx, const char *text, size_t length,
-                      mcp_error *err)
+static mcp_status read_policy(entry *to, const portarium_tx *tx, const char *text, size_t length,
+                              mcp_error *err)
 {
     const mcp_json *json = NULL;
-    const portarium_exposure *policy = NULL;
     portarium_fields fields;
-    bool active = true;
     char *own = mcp_arena_strndup(to->arena, text, length);
     if (!own)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the exposure of tools");
-    mcp_status st = mcp_json_read(&json, to->arena, own, length, err);
-    mcp_json_bool(mcp_json_get(json, "active"), &active);
-    if (st != MCP_OK || !active || !mcp_json_get(json, "defaultEffect"))
-        return st;
-    if (to->count == POLICIES_MAX)
-        return mcp_error_set(err, MCP_E_LIMIT, "more than %d tool exposure policies", POLICIES_MAX);
     portarium_fields_init(&fields, to->arena);
-    st = portarium_exposure_read(&policy, to->arena, tx->settings->shapes, json, &fields, err);
-    if (st == MCP_OK)
-        to->policies[to->count++] = policy;
-    return st;
+    mcp_status st = mcp_json_read(&json, to->arena, own, length, err);
+    return st == MCP_OK ? portarium_exposure_read(&to->policy, to->arena, tx->settings->shapes,
+                                                  json, &fields, err)
+                        : st;
 }
-
-#define POLICIES_SQL                                                                               \
-    "SELECT json FROM policies WHERE workspace = $1 AND json LIKE '%\"defaultEffect\"%' ORDER BY " \
-    "id"
 
 static mcp_status read_one(portarium_tx *tx, void *data, mcp_error *err)
 {
     entry *fresh = data;
     db_rows *rows = NULL;
-    db_value values[] = { db_text(fresh->workspace) };
-    mcp_status st = db_query(&rows, tx->session, POLICIES_SQL, values, 1, err);
-    while (portarium_next(rows, &st, err)) {
+    db_value values[] = { db_text(fresh->workspace), db_text(PORTARIUM_EXPOSURE_ID) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT json FROM policies WHERE workspace = $1 AND id = $2", values,
+                             2, err);
+    if (portarium_next(rows, &st, err)) {
         size_t length = 0;
         const char *text = db_text_at(rows, 0, &length);
-        st = add(fresh, tx, text, length, err);
+        st = read_policy(fresh, tx, text, length, err);
     }
     db_rows_free(rows);
     return st;
 }
 
-/* Read the policies of a workspace once more. */
+/* Read the policy of a workspace once more. */
 static mcp_status read_again(portarium_exposures *self, const char *workspace, mcp_error *err)
 {
     entry *fresh = new_entry(workspace);
@@ -165,9 +153,10 @@ static mcp_status read_again(portarium_exposures *self, const char *workspace, m
 
 /* ---- following ------------------------------------------------------------------------------- */
 
-/* Names of workspaces. */
+/* Names of workspaces, those behind one. */
 typedef struct names {
-    const char *items[4096];
+    const char *after;
+    const char *items[PAGE];
     size_t count;
 } names;
 
@@ -175,26 +164,35 @@ static mcp_status read_names(portarium_tx *tx, void *data, mcp_error *err)
 {
     names *out = data;
     db_rows *rows = NULL;
+    db_value values[] = { db_text(PORTARIUM_EXPOSURE_ID), db_text(out->after), db_int(PAGE) };
     out->count = 0;
     mcp_status st = db_query(&rows, tx->session,
-                             "SELECT DISTINCT workspace FROM policies WHERE json LIKE "
-                             "'%\"defaultEffect\"%' ORDER BY workspace",
-                             NULL, 0, err);
+                             "SELECT workspace FROM policies WHERE id = $1 AND workspace > $2 "
+                             "ORDER BY workspace LIMIT $3",
+                             values, 3, err);
     while (portarium_next(rows, &st, err)) {
-        if (out->count == sizeof out->items / sizeof out->items[0])
-            st = mcp_error_set(err, MCP_E_LIMIT,
-                               "more than %zu workspaces have tool exposure policies", out->count);
-        else
-            out->items[out->count++] = mcp_arena_strdup(tx->arena, db_text_at(rows, 0, NULL));
+        out->items[out->count] = mcp_arena_strdup(tx->arena, db_text_at(rows, 0, NULL));
+        if (!out->items[out->count++])
+            st = mcp_error_set(err, MCP_E_NOMEM, "no memory for the exposure of tools");
     }
     db_rows_free(rows);
+    return st;
+}
+
+/* Read the policies of the workspaces behind one. @param found their names */
+static mcp_status read_page(portarium_exposures *self, names *found, mcp_arena *arena,
+                            mcp_error *err)
+{
+    mcp_status st = portarium_plane_read(self->plane, NULL, arena, read_names, found, err);
+    for (size_t i = 0; i < found->count && st == MCP_OK; i++)
+        st = read_again(self, found->items[i], err);
     return st;
 }
 
 mcp_status portarium_exposures_follow(portarium_exposures *self, portarium_plane *plane,
                                       mcp_error *err)
 {
-    mcp_arena *arena = mcp_arena_new(ARENA_MAX);
+    mcp_arena *arena = mcp_arena_new((size_t)64 << 20);
     names *found = arena ? mcp_arena_alloc(arena, sizeof *found) : NULL;
     if (!found) {
         mcp_arena_free(arena);
@@ -202,9 +200,12 @@ mcp_status portarium_exposures_follow(portarium_exposures *self, portarium_plane
     }
     pthread_mutex_lock(&self->reading);
     self->plane = plane;
-    mcp_status st = portarium_plane_read(plane, NULL, arena, read_names, found, err);
-    for (size_t i = 0; i < found->count && st == MCP_OK; i++)
-        st = found->items[i] ? read_again(self, found->items[i], err) : MCP_E_NOMEM;
+    found->after = "";
+    mcp_status st = read_page(self, found, arena, err);
+    while (st == MCP_OK && found->count == PAGE) {
+        found->after = found->items[PAGE - 1];
+        st = read_page(self, found, arena, err);
+    }
     pthread_mutex_unlock(&self->reading);
     mcp_arena_free(arena);
     return st;
@@ -228,26 +229,23 @@ void portarium_exposures_listen(portarium_exposures *self, void (*on_change)(voi
     pthread_mutex_unlock(&self->reading);
 }
 
-void portarium_exposures_on_policies(const char *workspace, void *data)
+mcp_status portarium_exposures_on_policies(const char *workspace, void *data, mcp_error *err)
 {
     portarium_exposures *self = data;
-    mcp_error err = MCP_ERROR_INIT;
     pthread_mutex_lock(&self->reading);
-    if (self->plane)
-        (void)read_again(self, workspace, &err); /* the copy stays as it is */
-    if (self->plane && self->on_change)
+    mcp_status st = self->plane ? read_again(self, workspace, err) : MCP_OK;
+    if (self->plane && st == MCP_OK && self->on_change)
         self->on_change(self->change_data);
     pthread_mutex_unlock(&self->reading);
+    return st;
 }
 
 bool portarium_exposures_allow(portarium_exposures *self, const char *workspace, const char *tool,
                                portarium_roles roles, portarium_tier tier)
 {
-    bool allows = true;
     pthread_mutex_lock(&self->lock);
     const entry *of = *place_of(self, workspace);
-    for (size_t i = 0; of && i < of->count && allows; i++)
-        allows = portarium_exposure_allows(of->policies[i], tool, roles, tier);
+    bool allows = portarium_exposure_allows(of ? of->policy : NULL, tool, roles, tier);
     pthread_mutex_unlock(&self->lock);
     return allows;
 }

@@ -2,10 +2,8 @@
  * exposures.h - the tool exposure policies of all workspaces, in memory: which tools a caller may
  * see and call, without a wait.
  *
- * A policy of a workspace is the document in `policies` that has `defaultEffect`; an inactive one
- * does not count, and of several every one must allow a tool. The copy is read at the start and
- * again when something was committed in the workspace, by whatever process. What cannot be read
- * leaves the copy as it is.
+ * The copy of a workspace's policy is read at the start and again when policies were committed in
+ * the workspace, by whatever process.
  */
 #ifndef PORTARIUM_GATEWAY_EXPOSURES_H
 #define PORTARIUM_GATEWAY_EXPOSURES_H
@@ -33,8 +31,9 @@ void portarium_exposures_unfollow(portarium_exposures *self);
 void portarium_exposures_listen(portarium_exposures *self, void (*on_change)(void *data),
                                 void *data);
 
-/** Policies of the workspace were changed: `on_policies` of the plane. `data` is the exposures. */
-void portarium_exposures_on_policies(const char *workspace, void *data);
+/** Policies of the workspace were changed: `on_policies` of the plane. `data` is the exposures.
+ *  @return MCP_OK; else they could not be read, and the copy is as it was */
+mcp_status portarium_exposures_on_policies(const char *workspace, void *data, mcp_error *err);
 
 /** Whether a caller with these roles, of this tier, may use the tool. Never blocks for long; any
  *  thread. */

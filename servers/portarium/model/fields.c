@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_SIZE = 240 };
+#include "model/identity.h"
+
+enum { MESSAGE_SIZE = 480 };
 
 void portarium_fields_init(portarium_fields *fields, mcp_arena *arena)
 {
@@ -23,15 +25,9 @@ void portarium_fields_add(portarium_fields *fields, const char *field, const cha
     if (fields->count == PORTARIUM_FIELDS_MAX)
         return;
     va_start(args, format);
-    int length = vsnprintf(message, sizeof message, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    /* A character that was cut in two goes as a whole. */
-    size_t end = strlen(message);
-    if (length >= (int)sizeof message) {
-        while (end > 0 && (message[end - 1] & 0xc0) == 0x80)
-            end--;
-        end -= end > 0 && (message[end - 1] & 0x80);
-    }
+    size_t end = portarium_text_whole(message, strlen(message));
     portarium_field item = { mcp_arena_strdup(fields->arena, field),
                              mcp_arena_strndup(fields->arena, message, end) };
     if (item.field && item.message)

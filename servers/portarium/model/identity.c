@@ -1,8 +1,9 @@
 /*
  * identity.c - ids, times and cursors.
  *
- * A cursor is base64url of: the byte 1, the length of the sort key in two bytes (big endian), the
- * key, the id. The length and the strict alphabet tell it from an id that a client sends bare.
+ * A cursor is base64url of: the byte 2, the length of the sort key in two bytes and the hash of its
+ * list in eight (big endian), the key, the id. The length and the strict alphabet tell it from an
+ * id that a client sends bare.
  */
 #include "model/identity.h"
 
@@ -10,7 +11,8 @@
 
 #include "mcp/random.h"
 
-enum { CURSOR_MARK = 1, CURSOR_HEAD = 3 };
+enum { CURSOR_MARK = 2, CURSOR_LIST = 3, CURSOR_HEAD = CURSOR_LIST + 8 };
+enum { RANDOM_PART = 10, RANDOM_PARTS = 32 }; /* bytes of an id; ids whose bytes are got at once */
 
 /* The text of 16 bytes: 8-4-4-4-12 digits. */
 static void write_uuid(char out[PORTARIUM_UUID_SIZE], const uint8_t b[16])
@@ -45,10 +47,27 @@ mcp_status portarium_uuid(char out[PORTARIUM_UUID_SIZE], mcp_error *err)
     return MCP_OK;
 }
 
+/* The random part of an id. It is no secret, so one call of the kernel is for many. No child of the
+ * program makes ids, so no two have the same. */
+static mcp_status random_part(uint8_t out[RANDOM_PART], mcp_error *err)
+{
+    static _Thread_local uint8_t bytes[RANDOM_PARTS][RANDOM_PART];
+    static _Thread_local size_t left;
+
+    if (left == 0) {
+        mcp_status st = mcp_random_bytes(bytes, sizeof bytes, err);
+        if (st != MCP_OK)
+            return st;
+        left = RANDOM_PARTS;
+    }
+    memcpy(out, bytes[--left], RANDOM_PART);
+    return MCP_OK;
+}
+
 mcp_status portarium_uuid_by_time(char out[PORTARIUM_UUID_SIZE], mcp_error *err)
 {
     uint8_t b[16];
-    mcp_status st = mcp_random_bytes(b + 6, sizeof b - 6, err);
+    mcp_status st = random_part(b + sizeof b - RANDOM_PART, err);
     uint64_t now_ms = (uint64_t)mcp_clock_wall_ms();
 
     if (st != MCP_OK)
@@ -74,6 +93,24 @@ mcp_status portarium_id_new(const char **out, const char *prefix, mcp_arena *are
     return MCP_OK;
 }
 
+size_t portarium_text_whole(const char *text, size_t length)
+{
+    size_t lead = length, size = 1;
+
+    while (lead > 0 && length - lead < 3 && ((unsigned char)text[lead - 1] & 0xc0) == 0x80)
+        lead--;
+    if (lead == 0)
+        return length;
+    unsigned char first = (unsigned char)text[lead - 1];
+    size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    return lead - 1 + size > length ? lead - 1 : length;
+}
+
+const char *portarium_text_begin(mcp_arena *arena, const char *text, size_t max_bytes)
+{
+    return mcp_arena_strndup(arena, text, portarium_text_whole(text, strnlen(text, max_bytes)));
+}
+
 static bool is_plain(const char *text, size_t length, size_t max)
 {
     if (length == 0 || length > max)
@@ -84,9 +121,30 @@ static bool is_plain(const char *text, size_t length, size_t max)
     return true;
 }
 
+/* What JSON can have. */
+static bool is_utf8(const char *text, size_t length)
+{
+    mcp_buf form;
+    mcp_json_writer json;
+    bool is_ascii = true;
+
+    for (size_t i = 0; i < length; i++)
+        is_ascii = is_ascii && (unsigned char)text[i] < 0x80;
+    if (is_ascii)
+        return true;
+    mcp_buf_init(&form, 6 * length + 2);
+    mcp_json_writer_init(&json, &form);
+    mcp_write_string_n(&json, text, length);
+    bool is_text = mcp_json_writer_status(&json) == MCP_OK;
+    mcp_buf_clear(&form);
+    return is_text;
+}
+
 bool portarium_id_is_valid(const char *id)
 {
-    return id && is_plain(id, strnlen(id, PORTARIUM_ID_MAX + 1), PORTARIUM_ID_MAX);
+    size_t length = id ? strnlen(id, PORTARIUM_ID_MAX + 1) : 0;
+
+    return is_plain(id, length, PORTARIUM_ID_MAX) && is_utf8(id, length);
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -212,6 +270,20 @@ bool portarium_time_read(int64_t *out, const char *text)
     return true;
 }
 
+void portarium_time_copy(mcp_json_writer *json, const char *name, const mcp_json *value)
+{
+    char text[MCP_CLOCK_UTC_SIZE];
+    int64_t wall_ms = 0;
+    const char *given = mcp_json_string(value, NULL);
+
+    if (given && portarium_time_read(&wall_ms, given)) {
+        portarium_time_write(text, wall_ms);
+        mcp_write_member_string(json, name, text);
+    } else {
+        mcp_write_member_value(json, name, value);
+    }
+}
+
 /* ---- cursors --------------------------------------------------------------------------------- */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -267,6 +339,8 @@ mcp_status portarium_cursor_write(const char **out, const portarium_cursor *curs
     bytes[0] = CURSOR_MARK;
     bytes[1] = (uint8_t)(key >> 8);
     bytes[2] = (uint8_t)key;
+    for (int i = 0; i < 8; i++)
+        bytes[CURSOR_LIST + i] = (uint8_t)(cursor->list >> (56 - 8 * i));
     memcpy(bytes + CURSOR_HEAD, cursor->key, key);
     memcpy(bytes + CURSOR_HEAD + key, cursor->id, id);
     encode(text, bytes, length);
@@ -278,15 +352,19 @@ mcp_status portarium_cursor_write(const char **out, const portarium_cursor *curs
 static bool take_apart(portarium_cursor *out, const uint8_t *bytes, size_t length, mcp_arena *arena)
 {
     size_t key = length > CURSOR_HEAD ? (size_t)bytes[1] << 8 | bytes[2] : 0;
+    const char *texts = (const char *)bytes + CURSOR_HEAD;
 
-    if (length <= CURSOR_HEAD + key || bytes[0] != CURSOR_MARK || key > PORTARIUM_KEY_MAX ||
-        memchr(bytes + CURSOR_HEAD, '\0', key) ||
-        !is_plain((const char *)bytes + CURSOR_HEAD + key, length - CURSOR_HEAD - key,
-                  PORTARIUM_ID_MAX))
+    if (length <= CURSOR_HEAD + key || bytes[0] != CURSOR_MARK || key > PORTARIUM_KEY_MAX)
         return false;
-    out->key = mcp_arena_strndup(arena, (const char *)bytes + CURSOR_HEAD, key);
-    out->id = mcp_arena_strndup(arena, (const char *)bytes + CURSOR_HEAD + key,
-                                length - CURSOR_HEAD - key);
+    size_t id = length - CURSOR_HEAD - key;
+    if (memchr(texts, '\0', key) || !is_utf8(texts, key) ||
+        !is_plain(texts + key, id, PORTARIUM_ID_MAX) || !is_utf8(texts + key, id))
+        return false;
+    out->list = 0;
+    for (int i = 0; i < 8; i++)
+        out->list = out->list << 8 | bytes[CURSOR_LIST + i];
+    out->key = mcp_arena_strndup(arena, texts, key);
+    out->id = mcp_arena_strndup(arena, texts + key, id);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /**
- * identity.h - ids, traces, times, and the cursors of pages. Any thread.
+ * identity.h - ids, traces, times, shortened texts, and the cursors of pages. Any thread.
  */
 #ifndef PORTARIUM_IDENTITY_H
 #define PORTARIUM_IDENTITY_H
@@ -18,7 +18,7 @@
 /** Maximum bytes of an id, of a sort key, and of a cursor's text. */
 #define PORTARIUM_ID_MAX 200
 #define PORTARIUM_KEY_MAX 1000
-#define PORTARIUM_CURSOR_MAX 1610
+#define PORTARIUM_CURSOR_MAX 1620
 
 /** Write a random UUID, version 4 (RFC 9562). @return MCP_OK; MCP_E_IO */
 mcp_status portarium_uuid(char out[PORTARIUM_UUID_SIZE], mcp_error *err);
@@ -31,8 +31,15 @@ mcp_status portarium_uuid_by_time(char out[PORTARIUM_UUID_SIZE], mcp_error *err)
  *  @return MCP_OK; MCP_E_IO; MCP_E_NOMEM */
 mcp_status portarium_id_new(const char **out, const char *prefix, mcp_arena *arena, mcp_error *err);
 
-/** True for the text of an id: 1 to PORTARIUM_ID_MAX bytes without control characters. */
+/** True for the text of an id: 1 to PORTARIUM_ID_MAX bytes of UTF-8 without control characters. */
 bool portarium_id_is_valid(const char *id);
+
+/** The bytes of a text of UTF-8 without what is left at its end of a character that was cut. */
+size_t portarium_text_whole(const char *text, size_t length);
+
+/** The beginning of a text, at most `max_bytes`, with whole characters; in the arena. NULL: no
+ *  memory. */
+const char *portarium_text_begin(mcp_arena *arena, const char *text, size_t max_bytes);
 
 /** The trace that work is part of (W3C Trace Context), as others get it from here. Valid, borrowed
  *  texts; zero: none. */
@@ -58,10 +65,15 @@ void portarium_time_write(char out[MCP_CLOCK_UTC_SIZE], int64_t wall_ms);
  */
 bool portarium_time_read(int64_t *out, const char *text);
 
+/** Write a member that is a time as portarium_time_write does; any other value, and a text that is
+ *  no time, as it is. */
+void portarium_time_copy(mcp_json_writer *json, const char *name, const mcp_json *value);
+
 /** A place in a sorted list: after the item of this sort key and id. */
 typedef struct portarium_cursor {
     const char *key; /* NULL: a bare id was given */
     const char *id;
+    uint64_t list; /* a hash of what the list is of, by which another list refuses the cursor */
 } portarium_cursor;
 
 /** The opaque text of a place (base64url); in the arena. @return MCP_OK; MCP_E_LIMIT; MCP_E_NOMEM

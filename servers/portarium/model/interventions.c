@@ -89,9 +89,11 @@ portarium_intervention_verdict portarium_intervene(portarium_intervention_effect
     }
     if ((row->flags & PAUSES) && portarium_run_may_become(status, PORTARIUM_RUN_PAUSED))
         status = PORTARIUM_RUN_PAUSED;
+    bool gives_away = row->control == PORTARIUM_SET &&
+                      row->control_state == PORTARIUM_CONTROL_OPERATOR_OWNED;
     *out = (portarium_intervention_effect){
         .status = status,
-        .control = row->control,
+        .control = gives_away && run->is_held ? PORTARIUM_KEEP : row->control,
         .control_state = row->control_state,
         .owner = row->owner,
     };

@@ -14,6 +14,7 @@
 typedef struct portarium_run_facts {
     portarium_run_status status;
     bool has_control_state; /* any is set */
+    bool is_held;           /* by one that stops it: blocked, degraded or frozen */
     bool has_open_gate;     /* an approval of it is neither approved nor executed */
 } portarium_run_facts;
 
@@ -44,7 +45,9 @@ typedef enum portarium_intervention_verdict {
  *
  * An intervention that pauses (pause, freeze, ...) sets only the control state of a run that is
  * Pending, WaitingForApproval or Paused: the scheduler honours it when the run becomes runnable.
- * `resume` of a Pending or Running run with a control state removes that alone.
+ * Who gets a run that is held has it held: reroute and handoff leave such a control state, as only
+ * `resume` may remove it. `resume` of a Pending or Running run with a control state removes that
+ * alone.
  *
  * @param out  untouched unless PORTARIUM_INTERVENTION_DONE is returned
  * @param type the text of interventionType

@@ -111,6 +111,69 @@
     X(TOOL_DANGEROUS, "Dangerous") \
     X(TOOL_UNKNOWN, "Unknown")
 
+#define PORTARIUM_CATEGORY_MAP(X) /* of evidence */ \
+    X(CATEGORY_PLAN, "Plan") \
+    X(CATEGORY_ACTION, "Action") \
+    X(CATEGORY_APPROVAL, "Approval") \
+    X(CATEGORY_OPERATOR_SURFACE, "OperatorSurface") \
+    X(CATEGORY_POLICY, "Policy") \
+    X(CATEGORY_POLICY_VIOLATION, "PolicyViolation") \
+    X(CATEGORY_SYSTEM, "System")
+
+#define PORTARIUM_EVENT_TYPE_MAP(X) \
+    X(EVENT_RUN_STARTED, "RunStarted") \
+    X(EVENT_RUN_SUCCEEDED, "RunSucceeded") \
+    X(EVENT_RUN_FAILED, "RunFailed") \
+    X(EVENT_RUN_CANCELLED, "RunCancelled") \
+    X(EVENT_RUN_PAUSED, "RunPaused") \
+    X(EVENT_RUN_RESUMED, "RunResumed") \
+    X(EVENT_RUN_INTERVENED, "RunIntervened") \
+    X(EVENT_PLAN_GENERATED, "PlanGenerated") \
+    X(EVENT_ACTION_DISPATCHED, "ActionDispatched") \
+    X(EVENT_ACTION_COMPLETED, "ActionCompleted") \
+    X(EVENT_ACTION_FAILED, "ActionFailed") \
+    X(EVENT_ACTION_RETRY_SCHEDULED, "ActionRetryScheduled") \
+    X(EVENT_ACTION_EVENT, "ActionEvent") \
+    X(EVENT_APPROVAL_REQUESTED, "ApprovalRequested") \
+    X(EVENT_APPROVAL_GRANTED, "ApprovalGranted") \
+    X(EVENT_APPROVAL_DENIED, "ApprovalDenied") \
+    X(EVENT_APPROVAL_CHANGES_REQUESTED, "ApprovalChangesRequested") \
+    X(EVENT_APPROVAL_DECISION_RECORDED, "ApprovalDecisionRecorded") \
+    X(EVENT_APPROVAL_ESCALATED, "ApprovalEscalated") \
+    X(EVENT_APPROVAL_EXPIRED, "ApprovalExpired") \
+    X(EVENT_SOD_VIOLATION_DETECTED, "SodViolationDetected") \
+    X(EVENT_WORKFLOW_CREATED, "WorkflowCreated") \
+    X(EVENT_WORKFLOW_UPDATED, "WorkflowUpdated") \
+    X(EVENT_WORKFLOW_DEACTIVATED, "WorkflowDeactivated") \
+    X(EVENT_POLICY_CREATED, "PolicyCreated") \
+    X(EVENT_POLICY_UPDATED, "PolicyUpdated") \
+    X(EVENT_BUDGET_WARNING, "BudgetWarning") \
+    X(EVENT_BUDGET_EXHAUSTED, "BudgetExhausted") \
+    X(EVENT_MACHINE_REGISTERED, "MachineRegistered") \
+    X(EVENT_MACHINE_DEREGISTERED, "MachineDeregistered") \
+    X(EVENT_AGENT_REGISTERED, "AgentRegistered") \
+    X(EVENT_AGENT_STATUS_CHANGED, "AgentStatusChanged") \
+    X(EVENT_AGENT_WENT_OFFLINE, "AgentWentOffline") \
+    X(EVENT_AGENT_CAPABILITY_DRIFT_QUARANTINED, "AgentCapabilityDriftQuarantined") \
+    X(EVENT_HUMAN_TASK_CREATED, "HumanTaskCreated") \
+    X(EVENT_HUMAN_TASK_ASSIGNED, "HumanTaskAssigned") \
+    X(EVENT_HUMAN_TASK_COMPLETED, "HumanTaskCompleted") \
+    X(EVENT_HUMAN_TASK_ESCALATED, "HumanTaskEscalated") \
+    X(EVENT_WORK_ITEM_CREATED, "WorkItemCreated") \
+    X(EVENT_WORK_ITEM_TRANSITIONED, "WorkItemTransitioned") \
+    X(EVENT_WORK_ITEM_UPDATED, "WorkItemUpdated") \
+    X(EVENT_AGENT_ACTION_PROPOSED, "AgentActionProposed") \
+    X(EVENT_AGENT_ACTION_EXECUTING, "AgentActionExecuting") \
+    X(EVENT_AGENT_ACTION_EXECUTED, "AgentActionExecuted") \
+    X(EVENT_AGENT_ACTION_EXECUTION_FAILED, "AgentActionExecutionFailed") \
+    X(EVENT_AGENT_ACTION_RELEASED, "AgentActionReleased") \
+    X(EVENT_WORKSPACE_FROZEN, "WorkspaceFrozen") \
+    X(EVENT_WORKSPACE_UNFROZEN, "WorkspaceUnfrozen") \
+    X(EVENT_LEGAL_HOLD_PLACED, "LegalHoldPlaced") \
+    X(EVENT_LEGAL_HOLD_RELEASED, "LegalHoldReleased") \
+    X(EVENT_TOKEN_REVOKED, "TokenRevoked") \
+    X(EVENT_USER_DEACTIVATED, "UserDeactivated")
+
 #define PORTARIUM_ROLE_NAME_MAP(X) \
     X(ADMIN, "admin") \
     X(OPERATOR, "operator") \
@@ -132,6 +195,8 @@
     V(effect, PORTARIUM_EFFECT_MAP) \
     V(environment, PORTARIUM_ENVIRONMENT_MAP) \
     V(tool_class, PORTARIUM_TOOL_CLASS_MAP) \
+    V(category, PORTARIUM_CATEGORY_MAP) \
+    V(event_type, PORTARIUM_EVENT_TYPE_MAP) \
     V(role_name, PORTARIUM_ROLE_NAME_MAP)
 
 #define PORTARIUM_VALUE(name, text) PORTARIUM_##name,

@@ -37,6 +37,24 @@ mcp_status portarium_exposure_read(const portarium_exposure **out, mcp_arena *ar
     return MCP_OK;
 }
 
+static void judge_patterns(const mcp_json *list, const char *place, portarium_fields *fields)
+{
+    for (size_t i = 0; i < mcp_json_count(list); i++) {
+        const char *pattern = mcp_json_get_string(mcp_json_item(list, i), "toolPattern");
+        const char *star = pattern ? strchr(pattern, '*') : NULL;
+        const char *item = portarium_fields_index(fields, place, i);
+        if (star && star[1])
+            portarium_fields_add(fields, portarium_fields_at(fields, item, "toolPattern"),
+                                 "has '*' elsewhere than at its end");
+    }
+}
+
+void portarium_exposure_judge_patterns(const mcp_json *body, portarium_fields *fields)
+{
+    judge_patterns(mcp_json_get(body, "rules"), "/rules", fields);
+    judge_patterns(mcp_json_get(body, "toolClasses"), "/toolClasses", fields);
+}
+
 bool portarium_exposure_allows(const portarium_exposure *policy, const char *tool,
                                portarium_roles roles, portarium_tier tier)
 {

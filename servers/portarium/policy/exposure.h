@@ -13,6 +13,10 @@
 #include "model/roles.h"
 #include "model/shapes.h"
 
+/** The id of the policy: it is stored among the policies of the workspace, and is not one that
+ *  actions are judged by. */
+#define PORTARIUM_EXPOSURE_ID "tool-exposure"
+
 /** One rule; the first whose pattern fits decides. */
 typedef struct portarium_exposure_rule {
     const char *pattern;           /* a name, a prefix with '*', or "*" */
@@ -37,6 +41,10 @@ typedef struct portarium_exposure {
 mcp_status portarium_exposure_read(const portarium_exposure **out, mcp_arena *arena,
                                    const portarium_shapes *shapes, const mcp_json *body,
                                    portarium_fields *fields, mcp_error *err);
+
+/** Note each pattern of a body, of `rules` and of `toolClasses`, that has '*' elsewhere than at its
+ *  end: no tool would fit it. */
+void portarium_exposure_judge_patterns(const mcp_json *body, portarium_fields *fields);
 
 /**
  * True when a caller with these roles, of this tier, may use the tool. A rule allows a caller who

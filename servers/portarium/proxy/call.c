@@ -23,9 +23,9 @@
 #include "keys/canonical.h"
 #include "mcp/clock.h"
 #include "model/identity.h"
-#include "model/shapes.h"
+#include "proxy/kept.h"
 
-enum { BODY_MAX = 900 << 10, RESULT_MAX = 16 << 20, PLANE_MS = 30000, PART_MS = 20000 };
+enum { RESULT_MAX = PORTARIUM_RESULT_MAX, PLANE_MS = 30000, PART_MS = 20000 };
 
 /* Of a remote plane: POLLS_MAX calls wait by a long poll, each on a thread; the others ask again
  * after PAUSE_MS. */
@@ -312,12 +312,15 @@ static mcp_status check_result(passing *self, const mcp_json *result, mcp_error 
                                    mcp_call_arena(self->call), NULL, err);
 }
 
+/* A message with the credential of the connection in it is left out. */
 static void on_progress(void *data, double progress, double total, const char *message)
 {
     const passing *self = data;
+    const char *credential = portarium_upstream_credential(self->tools->upstream);
+    bool is_shown = !message || !credential || !strstr(message, credential);
     const mcp_progress report = { .progress = progress,
                                   .total = isnan(total) ? 0 : total,
-                                  .message = message };
+                                  .message = is_shown ? message : NULL };
     mcp_call_progress(self->call, &report);
 }
 
@@ -384,6 +387,7 @@ static ending perform(passing *self, const char *key, bool is_claimed, const mcp
                       mcp_error *why)
 {
     client_result got = { .may_have_run = false };
+    const mcp_json *shown = NULL;
     bool is_error = false;
     if (send_call(&got, self, key, is_claimed, why) != MCP_OK)
         return got.may_have_run ? UNKNOWN : UNSENT;
@@ -391,78 +395,24 @@ static ending perform(passing *self, const char *key, bool is_claimed, const mcp
         return say_refusal(self, got.error, why) == MCP_OK ? FAILED : UNKNOWN;
     if (check_result(self, got.result, why) != MCP_OK)
         return UNKNOWN;
-    *result = got.result;
+    if (portarium_credential_hide(&shown, got.result,
+                                  portarium_upstream_credential(self->tools->upstream),
+                                  mcp_call_arena(self->call), why) != MCP_OK)
+        return UNKNOWN;
+    *result = shown;
     mcp_json_bool(mcp_json_get(got.result, "isError"), &is_error);
     return is_error ? FAILED : DONE;
 }
 
-/* Whether a value that nests at most so deep fits a request to the plane, with its texts. */
-static bool fits(const mcp_json *value, int levels)
-{
-    size_t length = 0;
-    if (mcp_json_string(value, &length))
-        return length <= PORTARIUM_TEXT_MAX;
-    for (size_t i = 0; i < mcp_json_count(value); i++) {
-        if (levels == 0 || !fits(mcp_json_item(value, i), levels - 1))
-            return false;
-    }
-    return true;
-}
-
-/* Whether evidence can have a value: its canonical form may be longer than its text, and only
- * I-JSON has one. */
-static bool has_canonical(const mcp_json *value)
-{
-    mcp_buf text;
-    mcp_buf_init(&text, BODY_MAX);
-    mcp_status st = keys_canonical(&text, value, NULL);
-    mcp_buf_clear(&text);
-    return st == MCP_OK;
-}
-
-/* The hash of a result that is not kept. */
-static mcp_status write_omitted(const mcp_json **out, passing *self, const mcp_buf *result)
-{
-    mcp_buf text;
-    mcp_json_writer json;
-    char hex[KEYS_HEX_SIZE];
-    uint8_t digest[MCP_SHA256_SIZE];
-    mcp_status st = mcp_sha256(digest, result->data, result->length, mcp_call_error(self->call));
-    if (st != MCP_OK)
-        return st;
-    keys_hex(hex, digest);
-    begin_object(&text, &json);
-    mcp_write_member_string(&json, "omitted",
-                            "the result is too large or too deep to be kept, or is not I-JSON");
-    mcp_write_member_string(&json, "sha256", hex);
-    mcp_write_member_int(&json, "bytes", (int64_t)result->length);
-    return end_object(out, self, &text, &json);
-}
-
-/* The result as it is kept: without the secrets of the arguments, or its hash. @param out NULL:
- * there is none */
+/* What the plane keeps of the result. @param out NULL: there is none */
 static mcp_status kept_result(const mcp_json **out, passing *self, const mcp_json *result)
 {
-    mcp_buf text, clean;
-    mcp_json_writer json;
-    mcp_error *err = mcp_call_error(self->call);
     *out = NULL;
-    if (!result)
-        return MCP_OK;
-    mcp_buf_init(&text, RESULT_MAX);
-    mcp_buf_init(&clean, RESULT_MAX);
-    mcp_json_writer_init(&json, &text);
-    mcp_write_value(&json, result);
-    mcp_status st = mcp_json_writer_status(&json);
-    if (st == MCP_OK)
-        st = clean_text(&clean, self, text.data, text.length, err);
-    if (st == MCP_OK && clean.length <= BODY_MAX && fits(result, PORTARIUM_DEPTH_MAX - 1))
-        st = mcp_json_read(out, mcp_call_arena(self->call), clean.data, clean.length, err);
-    if (st == MCP_OK && (!*out || !has_canonical(*out)))
-        st = write_omitted(out, self, &clean);
-    mcp_buf_clear(&text);
-    mcp_buf_clear(&clean);
-    return st;
+    return result
+               ? portarium_kept_result(out, &self->tool->marks, self->arguments,
+                                       portarium_upstream_credential(self->tools->upstream), result,
+                                       mcp_call_arena(self->call), mcp_call_error(self->call))
+               : MCP_OK;
 }
 
 /* Ask until the plane answers, as long as an end is reported. */

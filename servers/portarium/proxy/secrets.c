@@ -77,16 +77,30 @@ mcp_status portarium_marks_read(portarium_marks *out, mcp_arena *arena, const mc
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static bool is_secret(const portarium_marks *marks, const char *name, const mcp_json *value)
+/* Which values are secret: none but those of members that say so; the texts, within a member whose
+ * name says so, as a number there may be a count; all, within one that the schema marks. */
+typedef enum secrecy { SECRET_NOTHING, SECRET_TEXTS, SECRET_ALL } secrecy;
+
+/* @param name NULL: the value is no member */
+static secrecy secrecy_of(const portarium_marks *marks, const char *name, secrecy outer)
 {
-    return marks->is_whole || has_name(marks, name) ||
-           (mcp_json_string(value, NULL) && guard_redact_is_secret(name, strlen(name)));
+    if (outer == SECRET_ALL || !name)
+        return outer;
+    if (marks->is_whole || has_name(marks, name))
+        return SECRET_ALL;
+    return guard_redact_is_secret(name, strlen(name)) ? SECRET_TEXTS : outer;
 }
 
 /* Write what is shown of a value. @return whether something of it is not */
-static bool write_shown(mcp_json_writer *json, const portarium_marks *marks, const mcp_json *value)
+static bool write_shown(mcp_json_writer *json, const portarium_marks *marks, const mcp_json *value,
+                        secrecy how)
 {
-    bool is_object = mcp_json_is_object(value), hides = false;
+    bool is_object = mcp_json_is_object(value), is_text = mcp_json_string(value, NULL) != NULL;
+    bool hides = how == SECRET_ALL || (how == SECRET_TEXTS && is_text);
+    if (hides) {
+        mcp_write_string(json, GUARD_REDACTED);
+        return true;
+    }
     if (!is_object && !mcp_json_is_array(value)) {
         mcp_write_value(json, value);
         return false;
@@ -96,16 +110,11 @@ static bool write_shown(mcp_json_writer *json, const portarium_marks *marks, con
     else
         mcp_write_array(json);
     for (size_t i = 0; i < mcp_json_count(value); i++) {
-        const mcp_json *item = mcp_json_item(value, i);
         const char *name = is_object ? mcp_json_name(value, i, NULL) : NULL;
-        bool is_hidden = name && is_secret(marks, name, item);
         if (name)
             mcp_write_name(json, name);
-        if (is_hidden)
-            mcp_write_string(json, GUARD_REDACTED);
-        else
-            is_hidden = write_shown(json, marks, item);
-        hides = hides || is_hidden;
+        if (write_shown(json, marks, mcp_json_item(value, i), secrecy_of(marks, name, how)))
+            hides = true;
     }
     mcp_write_end(json);
     return hides;
@@ -119,7 +128,7 @@ mcp_status portarium_marks_hide(const mcp_json **out, const portarium_marks *mar
     mcp_buf_init(&text, SHOWN_MAX);
     mcp_json_writer_init(&json, &text);
     *out = arguments;
-    bool hides = write_shown(&json, marks, arguments);
+    bool hides = write_shown(&json, marks, arguments, SECRET_NOTHING);
     mcp_status st = mcp_json_writer_status(&json);
     if (st != MCP_OK)
         mcp_error_set(err, st, "the arguments without secrets: %s", mcp_status_words(st));
@@ -131,19 +140,18 @@ mcp_status portarium_marks_hide(const mcp_json **out, const portarium_marks *mar
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* The texts of a value. @param all false: those that are secret */
+/* The texts of a value that are secret. */
 static mcp_status collect(guard_secrets *out, const portarium_marks *marks, const mcp_json *value,
-                          bool all, mcp_error *err)
+                          secrecy how, mcp_error *err)
 {
     size_t length = 0;
     mcp_status st = MCP_OK;
     const char *text = mcp_json_string(value, &length);
-    if (text && all && length >= GUARD_SECRET_MIN)
+    if (text && how != SECRET_NOTHING && length >= GUARD_SECRET_MIN)
         return guard_secrets_add(out, text, length, err);
     for (size_t i = 0; st == MCP_OK && i < mcp_json_count(value); i++) {
-        const mcp_json *item = mcp_json_item(value, i);
         const char *name = mcp_json_is_object(value) ? mcp_json_name(value, i, NULL) : NULL;
-        st = collect(out, marks, item, all || (name && is_secret(marks, name, item)), err);
+        st = collect(out, marks, mcp_json_item(value, i), secrecy_of(marks, name, how), err);
     }
     return st;
 }
@@ -157,9 +165,42 @@ mcp_status portarium_marks_clean(mcp_buf *out, const portarium_marks *marks,
     if (st == MCP_OK && credential && strlen(credential) >= GUARD_SECRET_MIN)
         st = guard_secrets_add(secrets, credential, strlen(credential), err);
     if (st == MCP_OK)
-        st = collect(secrets, marks, arguments, false, err);
+        st = collect(secrets, marks, arguments, SECRET_NOTHING, err);
     if (st == MCP_OK)
         st = guard_secrets_clean(secrets, out, text, length);
     guard_secrets_free(secrets);
+    return st;
+}
+
+/* Written and read again: then the credential has one of two forms. */
+mcp_status portarium_credential_hide(const mcp_json **out, const mcp_json *value,
+                                     const char *credential, mcp_arena *arena, mcp_error *err)
+{
+    mcp_buf text, clean;
+    mcp_json_writer json;
+    guard_secrets *secrets = NULL;
+    size_t length = credential ? strlen(credential) : 0;
+    *out = value;
+    if (length < GUARD_SECRET_MIN)
+        return MCP_OK;
+    mcp_buf_init(&text, SHOWN_MAX);
+    mcp_buf_init(&clean, SHOWN_MAX);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_value(&json, value);
+    mcp_status st = mcp_json_writer_status(&json);
+    if (st != MCP_OK)
+        mcp_error_set(err, st, "a result: %s", mcp_status_words(st));
+    if (st == MCP_OK)
+        st = guard_secrets_new(&secrets, err);
+    if (st == MCP_OK)
+        st = guard_secrets_add(secrets, credential, length, err);
+    if (st == MCP_OK && guard_secrets_found(secrets, text.data, text.length)) {
+        st = guard_secrets_clean(secrets, &clean, text.data, text.length);
+        st = st == MCP_OK ? mcp_json_read(out, arena, clean.data, clean.length, err)
+                          : mcp_error_set(err, st, "a result: %s", mcp_status_words(st));
+    }
+    guard_secrets_free(secrets);
+    mcp_buf_clear(&text);
+    mcp_buf_clear(&clean);
     return st;
 }

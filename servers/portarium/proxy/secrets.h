@@ -1,6 +1,6 @@
 /**
  * secrets.h - which arguments of a call the control plane must not get: what the tool's schema
- * marks with writeOnly, and texts of members whose names say that they are secret
+ * marks with writeOnly, and texts of and within members whose names say that they are secret
  * (guard_redact_is_secret).
  *
  * The plane stores and shows GUARD_REDACTED in their place. They still belong to the call: its key
@@ -42,5 +42,15 @@ mcp_status portarium_marks_hide(const mcp_json **out, const portarium_marks *mar
 mcp_status portarium_marks_clean(mcp_buf *out, const portarium_marks *marks,
                                  const mcp_json *arguments, const char *credential,
                                  const char *text, size_t length, mcp_error *err);
+
+/**
+ * A value without the credential that the upstream got.
+ *
+ * @param out        `value` itself where it does not have it; else the arena's
+ * @param credential NULL: none
+ * @return MCP_OK; MCP_E_LIMIT: longer than 16 MiB; MCP_E_NOMEM
+ */
+mcp_status portarium_credential_hide(const mcp_json **out, const mcp_json *value,
+                                     const char *credential, mcp_arena *arena, mcp_error *err);
 
 #endif

@@ -155,7 +155,19 @@ static void write_meta(mcp_json_writer *json, const mcp_json *meta)
     mcp_write_end(json);
 }
 
-/* The definition under the name that clients see. */
+/* Annotations, without members that are null. */
+static void write_annotations(mcp_json_writer *json, const mcp_json *annotations)
+{
+    mcp_write_object(json);
+    for (size_t i = 0; i < mcp_json_count(annotations); i++)
+        if (!mcp_json_is_null(mcp_json_item(annotations, i)))
+            mcp_write_member_value(json, mcp_json_name(annotations, i, NULL),
+                                   mcp_json_item(annotations, i));
+    mcp_write_end(json);
+}
+
+/* The definition under the name that clients see. Some servers write null for a member that they do
+ * not have, which the protocol does not know. */
 static mcp_status write_definition(mcp_buf *out, const mcp_json *tool, const char *name)
 {
     mcp_json_writer json;
@@ -164,13 +176,16 @@ static mcp_status write_definition(mcp_buf *out, const mcp_json *tool, const cha
     mcp_write_member_string(&json, "name", name);
     for (size_t i = 0; i < mcp_json_count(tool); i++) {
         const char *member = mcp_json_name(tool, i, NULL);
-        if (strcmp(member, "name") == 0)
+        const mcp_json *value = mcp_json_item(tool, i);
+        if (strcmp(member, "name") == 0 || mcp_json_is_null(value))
             continue;
         mcp_write_name(&json, member);
-        if (strcmp(member, "_meta") == 0 && mcp_json_is_object(mcp_json_item(tool, i)))
-            write_meta(&json, mcp_json_item(tool, i));
+        if (strcmp(member, "_meta") == 0 && mcp_json_is_object(value))
+            write_meta(&json, value);
+        else if (strcmp(member, "annotations") == 0 && mcp_json_is_object(value))
+            write_annotations(&json, value);
         else
-            mcp_write_value(&json, mcp_json_item(tool, i));
+            mcp_write_value(&json, value);
     }
     mcp_write_end(&json);
     return mcp_json_writer_status(&json);
@@ -252,7 +267,7 @@ static mcp_status add_tool(listing *self, const mcp_json *tool, mcp_error *err)
         st = try_tool(self, err);
     if (st == MCP_OK)
         st = portarium_marks_read(&made.marks, list->arena, made.input_schema, err);
-    if (st == MCP_OK && output)
+    if (st == MCP_OK && output && !mcp_json_is_null(output))
         st = mcp_schema_compile(&made.output_schema, output, NULL, err);
     if (st == MCP_OK)
         list->items[list->count++] = made;

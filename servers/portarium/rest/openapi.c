@@ -69,6 +69,7 @@ static const struct query {
     { "listWorkspaces", &portarium_workspaces, { NULL } },
     { "listUsers", &portarium_users, { NULL } },
     { "listWorkflows", &portarium_workflows, { NULL } },
+    { "getWorkflow", NULL, { "version" } },
     { "listRuns", &portarium_runs, { NULL } },
     { "getRun", NULL, { "view" } },
     { "listHumanTasks", &portarium_human_tasks, { NULL } },
@@ -76,8 +77,8 @@ static const struct query {
     { "listMachines", &portarium_machines, { NULL } },
     { "listAgents", &portarium_agents, { NULL } },
     { "listWorkItems", &portarium_work_items, { NULL } },
-    { "listEvidence", NULL, { "category", "runId", "planId", "workItemId" } },
-    { "listRunEvidence", NULL, { "category", "planId", "workItemId" } },
+    { "listEvidence", &portarium_entries, { NULL } },
+    { "listRunEvidence", &portarium_entries, { NULL } },
     { "verifyEvidence", NULL, { "from", "to" } },
     { "getConsistency", NULL, { "since" } },
     { "listLegalHolds", &portarium_legal_holds, { NULL } },
@@ -86,12 +87,58 @@ static const struct query {
     { "listPolicies", &portarium_policies, { NULL } },
 };
 
-static void write_filters(mcp_json_writer *out, const portarium_collection *where)
+static void write_words(mcp_json_writer *out, const portarium_column *column)
+{
+    mcp_write_member_array(out, "enum");
+    for (size_t i = 0; column->word(i); i++)
+        mcp_write_string(out, column->word(i));
+    mcp_write_end(out);
+}
+
+/* Several with commas between. */
+static void write_statuses(mcp_json_writer *out, const portarium_column *column)
+{
+    mcp_write_object(out);
+    mcp_write_member_string(out, "name", column->member);
+    mcp_write_member_string(out, "in", "query");
+    mcp_write_member_bool(out, "required", false);
+    mcp_write_member_string(out, "style", "form");
+    mcp_write_member_bool(out, "explode", false);
+    mcp_write_member_object(out, "schema");
+    mcp_write_member_string(out, "type", "array");
+    mcp_write_member_object(out, "items");
+    mcp_write_member_string(out, "type", "string");
+    write_words(out, column);
+    mcp_write_end(out);
+    end_parameter(out);
+}
+
+static void write_filter(mcp_json_writer *out, const portarium_column *column)
+{
+    if (column->word && strcmp(column->member, "status") == 0) {
+        write_statuses(out, column);
+        return;
+    }
+    begin_parameter(out, column->member, "query",
+                    column->flags & PORTARIUM_INTEGER ? "boolean" : "string");
+    if (column->word)
+        write_words(out, column);
+    end_parameter(out);
+}
+
+static bool has_variable(const char *path, const char *name)
+{
+    char variable[NAME_SIZE];
+    snprintf(variable, sizeof variable, "{%s}", name);
+    return strstr(path, variable) != NULL;
+}
+
+/* But what the path has. */
+static void write_filters(mcp_json_writer *out, const portarium_collection *where, const char *path)
 {
     for (const portarium_column *at = where->columns; at->name; at++) {
-        if (at->flags & PORTARIUM_FILTER)
-            write_parameter(out, at->member, "query",
-                            at->flags & PORTARIUM_INTEGER ? "boolean" : "string");
+        if ((at->flags & PORTARIUM_FILTER) && !has_variable(path, at->member))
+            write_filter(out, at);
     }
     for (size_t i = 0; where->links[i].filter; i++)
         write_parameter(out, where->links[i].filter, "query", "string");
@@ -106,22 +153,24 @@ static void write_page(mcp_json_writer *out, bool has_search)
         write_parameter(out, "q", "query", "string");
 }
 
-/* Of a chain of evidence. */
+/* Of a chain of evidence, or of versions. */
 static bool is_number(const char *member)
 {
-    return strcmp(member, "from") == 0 || strcmp(member, "to") == 0 || strcmp(member, "since") == 0;
+    return strcmp(member, "from") == 0 || strcmp(member, "to") == 0 ||
+           strcmp(member, "since") == 0 || strcmp(member, "version") == 0;
 }
 
-static void write_query(mcp_json_writer *out, const portarium_operation *operation)
+static void write_query(mcp_json_writer *out, const portarium_operation *operation,
+                        const char *path)
 {
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         const struct query *at = &queries[i];
         if (strcmp(at->operation, operation->name) != 0)
             continue;
         if (strncmp(operation->name, "list", 4) == 0)
-            write_page(out, at->where != NULL);
+            write_page(out, at->where != &portarium_entries);
         if (at->where)
-            write_filters(out, at->where);
+            write_filters(out, at->where, path);
         for (size_t k = 0; at->others[k]; k++)
             write_parameter(out, at->others[k], "query",
                             is_number(at->others[k]) ? "integer" : "string");
@@ -137,7 +186,7 @@ static void write_parameters(mcp_json_writer *out, const portarium_operation *op
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
         write_parameter(out, name, "path", "string");
     }
-    write_query(out, operation);
+    write_query(out, operation, path);
     if (operation->flags & PORTARIUM_WAITS)
         write_range(out, "wait", 0, PORTARIUM_WAIT_MAX_S);
     if (operation->flags & PORTARIUM_ETAG)
@@ -175,7 +224,7 @@ static void write_body(mcp_json_writer *out, const portarium_operation *operatio
     if (!has_shape && !(operation->flags & PORTARIUM_PATCH))
         return;
     mcp_write_member_object(out, "requestBody");
-    mcp_write_member_bool(out, "required", true);
+    mcp_write_member_bool(out, "required", !(operation->flags & PORTARIUM_MAY_LACK_BODY));
     write_content(out, "application/json", has_shape ? shape_names[operation->body] : "");
     mcp_write_end(out);
 }
@@ -289,7 +338,7 @@ static void write_components(mcp_json_writer *out, const portarium_shapes *shape
     mcp_write_member_object(out, "responses");
     mcp_write_member_object(out, "Problem");
     mcp_write_member_string(out, "description", "the request was refused, or failed (RFC 9457)");
-    write_content(out, "application/problem+json", "");
+    write_content(out, "application/problem+json", "Problem");
     mcp_write_end(out);
     mcp_write_end(out);
     mcp_write_member_object(out, "securitySchemes");

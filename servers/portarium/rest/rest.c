@@ -13,7 +13,9 @@
 #include "model/identity.h"
 #include "rest/routes.h"
 
-enum { PATH_MAX_BYTES = 256, BODY_MAX = 1 << 20, PROBLEM_MAX = 16 << 10 };
+enum { PATH_MAX_BYTES = 256, BODY_MAX = 1 << 20, PROBLEM_MAX = 64 << 10 };
+/* A request that waits needs time for its answer, too. */
+enum { WAIT_TIMEOUT_MS = (PORTARIUM_WAIT_MAX_S + 60) * 1000 };
 
 static const char base[] = "/v1/workspaces/{workspaceId}";
 
@@ -109,13 +111,28 @@ mcp_status portarium_rest_answer(mcp_call *call, const portarium_app *app,
                : MCP_OK;
 }
 
+/* The fields of portarium_rest_headers that say something of a refusal. */
+static void set_headers(const mcp_problem *problem, const portarium_app *app)
+{
+    char made[PORTARIUM_UUID_SIZE];
+    const char *id = mcp_problem_header(problem, "x-correlation-id");
+    if (!id || !portarium_id_is_valid(id))
+        id = portarium_uuid(made, NULL) == MCP_OK ? made : NULL;
+    mcp_problem_header_set(problem, "x-correlation-id", id);
+    if (app->has_hsts)
+        mcp_problem_header_set(problem, "Strict-Transport-Security", PORTARIUM_HSTS);
+    mcp_problem_header_set(problem, "Content-Security-Policy", "default-src 'none'");
+    mcp_problem_header_set(problem, "X-Content-Type-Options", "nosniff");
+    mcp_problem_header_set(problem, "X-Frame-Options", "DENY");
+}
+
 mcp_status portarium_rest_problem(mcp_buf *body, const char **mime_type, const mcp_problem *problem,
                                   void *data)
 {
-    (void)data;
     portarium_reply reply = { .status = problem->http_status,
                               .detail = problem->http_status < 500 ? problem->message : NULL };
     *mime_type = "application/problem+json";
+    set_headers(problem, data);
     return portarium_problem(body, &reply, problem->path);
 }
 
@@ -263,7 +280,8 @@ static void bind(mcp_route *route, bound *to, const portarium_operation *operati
     *route = (mcp_route){ .method = operation->method,
                           .path = to->path,
                           .run = run,
-                          .flags = writes ? MCP_WRITES : MCP_READS };
+                          .flags = writes ? MCP_WRITES : MCP_READS,
+                          .timeout_ms = operation->flags & PORTARIUM_WAITS ? WAIT_TIMEOUT_MS : 0 };
 }
 
 mcp_status portarium_rest_new(portarium_rest **out, mcp_error *err)

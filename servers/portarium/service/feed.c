@@ -3,6 +3,7 @@
  */
 #include "service/feed.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,21 @@ static bus_event event_of(const db_rows *rows)
     "SELECT seq, type, kind, aggregate, json, run_id FROM outbox WHERE workspace = $1 AND "        \
     "seq > $2 ORDER BY seq LIMIT $3"
 
+/* Streams of callers who may not read any more end before the event. Who waits has to look again,
+ * and is refused. @return whether it is such an event */
+static bool end_readers(portarium_feed *self, const char *workspace, const char *type,
+                        const char *id)
+{
+    char group[PORTARIUM_GROUP_SIZE];
+    bool is_user = strcmp(type, "UserDeactivated") == 0;
+    if (!is_user && strcmp(type, "TokenRevoked") != 0)
+        return false;
+    if (is_user)
+        portarium_feed_group(group, id);
+    bus_end_owner(self->events, workspace, is_user ? group : id);
+    return true;
+}
+
 /* Publish the events behind `*seq`. @param more whether there may be further ones */
 static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_error *err)
 {
@@ -82,6 +98,7 @@ static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_
     db_rows *rows = NULL;
     mcp_buf keys;
     int count = 0;
+    bool has_ended = false;
     db_value values[] = { db_text(workspace), db_int(what->seq), db_int(BATCH) };
     mcp_buf_init(&keys, KEYS_MAX);
     mcp_status st = db_begin(&session, self->database, DB_READ, err);
@@ -91,6 +108,8 @@ static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_
         bus_event event = event_of(rows);
         const char *kind = db_text_at(rows, 2, NULL), *run = db_text_at(rows, 5, NULL);
         FAULT_POINT("feed-read");
+        if (end_readers(self, workspace, event.name, db_text_at(rows, 3, NULL)))
+            has_ended = true;
         st = bus_publish(self->events, workspace, &event, 1, err);
         add_key(self, &keys, workspace, kind, db_text_at(rows, 3, NULL));
         add_key(self, &keys, workspace, kind, "*");
@@ -104,7 +123,50 @@ static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_
     db_rows_free(rows);
     db_rollback(session);
     wake(self, &keys);
+    if (has_ended)
+        jobs_wake_all(self->waits);
     return st;
+}
+
+/* The number of a workspace's newest event. */
+static mcp_status read_newest(int64_t *out, db_session *session, const char *workspace,
+                              mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(workspace) };
+    *out = 0;
+    mcp_status st = db_query(&rows, session, "SELECT event_seq FROM heads WHERE workspace = $1",
+                             values, 1, err);
+    if (portarium_next(rows, &st, err))
+        *out = db_int_at(rows, 0);
+    db_rows_free(rows);
+    return st;
+}
+
+/* Send the events behind one. Where the first of them, or all, are deleted, and where that one is
+ * none of the workspace, as after an older state was restored, the reader has to read again. */
+static mcp_status send_behind(bus_sink *sink, db_session *session, const char *workspace,
+                              int64_t after, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    int64_t newest = 0, seen = after;
+    db_value values[] = { db_text(workspace), db_int(after), db_int(BATCH) };
+    mcp_status st = read_newest(&newest, session, workspace, err);
+    if (st == MCP_OK && after > newest)
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no such event");
+    if (st == MCP_OK)
+        st = db_query(&rows, session, EVENTS_SQL, values, 3, err);
+    while (portarium_next(rows, &st, err)) {
+        bus_event event = event_of(rows);
+        if (event.id != ++seen)
+            st = mcp_error_set(err, MCP_E_NOT_FOUND, "older events are deleted");
+        else
+            st = bus_sink_add(sink, &event);
+    }
+    db_rows_free(rows);
+    return st == MCP_OK && seen == after && after < newest
+               ? mcp_error_set(err, MCP_E_NOT_FOUND, "older events are deleted")
+               : st;
 }
 
 /* A reader that reconnects continues here. */
@@ -113,21 +175,9 @@ static mcp_status catch_up(const char *topic, int64_t after, bus_sink *sink, voi
 {
     portarium_feed *self = data;
     db_session *session = NULL;
-    db_rows *rows = NULL;
-    bool is_first = true;
-    db_value values[] = { db_text(topic), db_int(after), db_int(BATCH) };
     mcp_status st = db_begin(&session, self->database, DB_READ, err);
     if (st == MCP_OK)
-        st = db_query(&rows, session, EVENTS_SQL, values, 3, err);
-    while (portarium_next(rows, &st, err)) {
-        bus_event event = event_of(rows);
-        if (is_first && event.id != after + 1)
-            st = mcp_error_set(err, MCP_E_NOT_FOUND, "older events are deleted");
-        else
-            st = bus_sink_add(sink, &event);
-        is_first = false;
-    }
-    db_rows_free(rows);
+        st = send_behind(sink, session, topic, after, err);
     db_rollback(session);
     return st == MCP_E_LIMIT ? MCP_OK : st;
 }
@@ -135,10 +185,12 @@ static mcp_status catch_up(const char *topic, int64_t after, bus_sink *sink, voi
 static mcp_event *resync(const char *topic, int64_t newest, void *data)
 {
     mcp_event *event = NULL;
+    char id[24];
     (void)topic;
-    (void)newest;
     (void)data;
-    return mcp_event_new(&event, NULL, "resync", "{}", 2, NULL) == MCP_OK ? event : NULL;
+    snprintf(id, sizeof id, "%" PRId64, newest);
+    return mcp_event_new(&event, newest >= 0 ? id : NULL, "resync", "{}", 2, NULL) == MCP_OK ? event
+                                                                                             : NULL;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -225,15 +277,14 @@ static bool serve(portarium_feed *self, followed *what)
     bool more = true;
     while (st == MCP_OK && more)
         st = publish(self, what, &more, &err);
-    if (st != MCP_OK)
+    if (st == MCP_OK && self->on_news)
+        st = self->on_news(what->workspace, what->has_policies, self->data, &err);
+    if (st == MCP_OK)
+        what->has_policies = false;
+    else
         mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "events of %s cannot be read: %s",
                       what->workspace, err.message);
-    if (st != MCP_OK)
-        return false;
-    if (self->on_news)
-        self->on_news(what->workspace, what->has_policies, self->data);
-    what->has_policies = false;
-    return true;
+    return st == MCP_OK;
 }
 
 /* Others have committed somewhere. With the lock held, which is released meanwhile. */
@@ -353,6 +404,11 @@ void portarium_feed_free(portarium_feed *self)
     }
     pthread_mutex_destroy(&self->lock);
     free(self);
+}
+
+void portarium_feed_group(char out[PORTARIUM_GROUP_SIZE], const char *subject)
+{
+    snprintf(out, PORTARIUM_GROUP_SIZE, "user:%s", subject);
 }
 
 bus *portarium_feed_bus(portarium_feed *self)

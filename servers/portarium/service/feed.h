@@ -15,12 +15,20 @@
 typedef struct portarium_feed portarium_feed;
 
 /** Called for each workspace in which something was committed, on the feed's thread.
- *  @param of_policies a policy was among it */
-typedef void portarium_on_news(const char *workspace, bool of_policies, void *data);
+ *  @param of_policies a policy was among it
+ *  @return MCP_OK; else it could not be read, and this is called again after a while */
+typedef mcp_status portarium_on_news(const char *workspace, bool of_policies, void *data,
+                                     mcp_error *err);
 
 mcp_status portarium_feed_new(portarium_feed **out, db *database,
                               const portarium_settings *settings, portarium_on_news *on_news,
                               void *data, mcp_error *err);
+
+/** Room for the text of portarium_feed_group. */
+#define PORTARIUM_GROUP_SIZE 512
+
+/** The group of a user's streams (bus_subscription), which end when he is deactivated. */
+void portarium_feed_group(char out[PORTARIUM_GROUP_SIZE], const char *subject);
 
 /** Wakes all calls that wait, ends all streams. NULL is fine. */
 void portarium_feed_free(portarium_feed *self);

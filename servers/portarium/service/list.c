@@ -20,6 +20,23 @@ static bool limit_of(int *out, const char *text)
     return true;
 }
 
+bool portarium_argument_number(int64_t *out, portarium_reply *reply,
+                               const portarium_request *request, const char *name)
+{
+    char *end = NULL;
+    const char *text = portarium_argument(request, name);
+    if (!text)
+        return true;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (*text && !*end && !errno && number >= 1) {
+        *out = number;
+        return true;
+    }
+    portarium_fields_add(&reply->fields, name, "must be a number from 1");
+    return false;
+}
+
 /* "field:asc" or "field:desc". */
 static bool sort_of(portarium_query *out, mcp_arena *arena, const char *text)
 {
@@ -30,6 +47,44 @@ static bool sort_of(portarium_query *out, mcp_arena *arena, const char *text)
     out->ascends = !colon || strcmp(colon, ":asc") == 0;
     out->sort = mcp_arena_strndup(arena, text, length);
     return out->sort != NULL;
+}
+
+static bool is_word(const portarium_column *column, const char *text, size_t length)
+{
+    for (size_t i = 0; column->word(i); i++) {
+        if (strlen(column->word(i)) == length && memcmp(column->word(i), text, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "Pending, Running, Failed"; in the arena. NULL: no memory */
+static const char *words_of(mcp_arena *arena, const portarium_column *column)
+{
+    const char *out = column->word(0);
+    for (size_t i = 1; out && column->word(i); i++)
+        out = mcp_arena_printf(arena, "%s, %s", out, column->word(i));
+    return out;
+}
+
+/* Of a filter of words the value is one of them; of `status`, several with commas between. */
+static void judge_filter(portarium_fields *fields, const portarium_column *column,
+                         const char *value)
+{
+    if ((column->flags & PORTARIUM_INTEGER) && strcmp(value, "true") != 0 &&
+        strcmp(value, "false") != 0)
+        portarium_fields_add(fields, column->member, "must be true or false");
+    bool may_be_more = strcmp(column->member, "status") == 0;
+    bool is_good = true;
+    for (const char *at = value; column->word && is_good && at;) {
+        size_t length = may_be_more ? strcspn(at, ",") : strlen(at);
+        is_good = is_word(column, at, length);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    if (!is_good)
+        portarium_fields_add(fields, column->member, "must be %s: %s",
+                             may_be_more ? "one or more, separated by commas, of" : "one of",
+                             words_of(fields->arena, column));
 }
 
 static void add_filter(portarium_query *out, const portarium_request *request, const char *name)
@@ -54,8 +109,12 @@ mcp_status portarium_query_read(portarium_query *out, const portarium_collection
     if (sort && !sort_of(out, reply->fields.arena, sort))
         portarium_fields_add(&reply->fields, "sort", "must be FIELD:asc or FIELD:desc");
     for (const portarium_column *at = where->columns; at->name; at++) {
-        if (at->flags & PORTARIUM_FILTER)
-            add_filter(out, request, at->member);
+        const char *value = portarium_argument(request, at->member);
+        if (!(at->flags & PORTARIUM_FILTER))
+            continue;
+        add_filter(out, request, at->member);
+        if (value && *value)
+            judge_filter(&reply->fields, at, value);
     }
     for (size_t i = 0; where->links[i].filter; i++)
         add_filter(out, request, where->links[i].filter);

@@ -20,6 +20,11 @@ mcp_status portarium_query_read(portarium_query *out, const portarium_collection
                                 const portarium_request *request, portarium_reply *reply,
                                 mcp_error *err);
 
+/** Read an argument that is a number from 1. @param out stays as it is where there is none
+ *  @return false: it is no such number; reply->fields names it */
+bool portarium_argument_number(int64_t *out, portarium_reply *reply,
+                               const portarium_request *request, const char *name);
+
 /** Answer 200 with {"items":[...],"nextCursor"?}. @param write NULL: the documents as they are */
 mcp_status portarium_reply_list(portarium_reply *reply, portarium_tx *tx,
                                 const portarium_collection *where, const portarium_request *request,

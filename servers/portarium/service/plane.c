@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "engine/control/manual.h"
 #include "engine/engine.h"
 #include "engine/gates/approval.h"
@@ -27,6 +28,8 @@
 #include "store/journal.h"
 #include "store/tokens.h"
 
+enum { VIEWS = 3 };
+
 struct portarium_plane {
     db *database;
     portarium_settings settings;
@@ -39,7 +42,7 @@ struct portarium_plane {
     char instance[MCP_RANDOM_ID_SIZE];
     uint8_t seal_key[KEYS_SECRET_SIZE];
     bool read_only;
-    void (*on_policies)(const char *workspace, void *data);
+    mcp_status (*on_policies)(const char *workspace, void *data, mcp_error *err);
     void *policies_data;
 };
 
@@ -52,7 +55,7 @@ typedef struct task {
     const portarium_request *request;
     portarium_reply *reply;
     char fingerprint[KEYS_HEX_SIZE];
-    bool tells_why; /* it was refused: read the token, and say if that is why */
+    bool tells_why; /* it was refused: look at the caller first, and say if that is why */
 } task;
 
 static void reset(portarium_reply *reply, mcp_arena *arena)
@@ -61,14 +64,42 @@ static void reset(portarium_reply *reply, mcp_arena *arena)
     portarium_fields_init(&reply->fields, arena);
 }
 
+/* A caller whose claims name the workspace: they may name any, and a user who is not active. A
+ * command locks the workspace, and so finds out by itself whether it is there. */
+static mcp_status check_claims(const task *self, portarium_tx *tx, mcp_error *err)
+{
+    portarium_record workspace;
+    const char *subject = self->request->actor->subject;
+    db_value values[] = { db_text(tx->workspace), db_text(subject) };
+    portarium_tx in = *tx;
+    in.workspace = self->request->actor->workspace;
+    if (!in.workspace)
+        return MCP_OK;
+    if (!tx->workspace)
+        return portarium_subject_check(&in, subject, err);
+    if (!tx->writes && !self->tells_why)
+        return db_defer(tx->session, MCP_E_NOT_FOUND,
+                        "SELECT 1 FROM heads WHERE workspace = $1 AND NOT EXISTS (SELECT 1 FROM "
+                        "users WHERE users.workspace = heads.workspace AND users.id = $2 AND "
+                        "users.active = 0)",
+                        values, 2, err);
+    mcp_status st = tx->writes ? MCP_OK
+                               : portarium_record_get(&workspace, tx, &portarium_workspaces,
+                                                      tx->workspace, err);
+    return st == MCP_OK ? portarium_subject_check(tx, subject, err) : st;
+}
+
 /* A token that was revoked, or has expired, does nothing from then on, whatever a cache says. Those
  * that only read do not wait for the answer: nothing is read before it is there. */
-static mcp_status check_token(const task *self, portarium_tx *tx, mcp_error *err)
+static mcp_status check_caller(const task *self, portarium_tx *tx, mcp_error *err)
 {
     portarium_token token;
     const char *hash = self->request->actor->token_hash;
+    int64_t expires = self->request->actor->expires_ms;
+    if (expires > 0 && expires <= tx->now_ms)
+        return mcp_error_set(err, MCP_E_DENIED, "The token has expired.");
     if (!hash)
-        return MCP_OK;
+        return check_claims(self, tx, err);
     return tx->writes || self->tells_why ? portarium_token_read(&token, tx, hash, err)
                                          : portarium_token_require(tx, hash, err);
 }
@@ -105,7 +136,7 @@ static mcp_status work(portarium_tx *tx, void *data, mcp_error *err)
     bool found = false;
     bool has_key = tx->writes && self->request->idempotency_key;
     reset(self->reply, tx->arena);
-    mcp_status st = check_token(self, tx, err);
+    mcp_status st = check_caller(self, tx, err);
     if (st == MCP_OK && has_key)
         st = replay(self, tx, &found, err);
     if (st != MCP_OK || found)
@@ -128,7 +159,7 @@ static mcp_status note_read(portarium_tx *tx, void *data, mcp_error *err)
                                     names_payload ? " " : "", names_payload ? payload : ""),
         .run_id = run && portarium_id_is_valid(run) ? run : NULL,
     };
-    mcp_status st = check_token(self, tx, err);
+    mcp_status st = check_caller(self, tx, err);
     if (st == MCP_OK && !entry.summary)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory for an entry of evidence");
     return st == MCP_OK ? portarium_evidence_add(tx, &entry, err) : st;
@@ -165,6 +196,13 @@ static const char unknown_text[] =
     "The database was lost while this was stored: whether it was done is not known. Repeat the "
     "request with the same Idempotency-Key; without one, look before you repeat it.";
 
+/* What the engine refuses is no refusal of the client, who may not learn either what it says: a
+ * role that has lost a right, a server that has become a standby, a constraint. */
+static int http_of_engine(mcp_status status)
+{
+    return status == MCP_E_DENIED ? 503 : http_of(status) < 500 ? 500 : http_of(status);
+}
+
 /* The answer to an operation that failed, unless it has refused by itself. */
 static void fail(task *self, mcp_arena *arena, mcp_status status, const mcp_error *err)
 {
@@ -174,7 +212,9 @@ static void fail(task *self, mcp_arena *arena, mcp_status status, const mcp_erro
     portarium_fields fields = reply->fields;
     reset(reply, arena);
     reply->fields = fields;
-    reply->status = http_of(status);
+    reply->status = db_is_engines(err) ? http_of_engine(status) : http_of(status);
+    if (status == MCP_E_IO && db_is_shared(self->plane->database))
+        reply->status = 503; /* what was read was lost, and can be read again */
     if (status == MCP_E_IO && (self->operation->flags & PORTARIUM_COMMAND)) {
         reply->status = 503;
         reply->is_unknown = true;
@@ -211,6 +251,17 @@ static mcp_status fingerprint_of(task *self, mcp_error *err)
     return st;
 }
 
+/* What is stored may become evidence, or part of what is approved, which is I-JSON. */
+static mcp_status check_portable(task *self, mcp_error *err)
+{
+    portarium_fields *fields = &self->reply->fields;
+    if (!self->request->body || !(self->operation->flags & PORTARIUM_COMMAND) ||
+        self->operation->body == PORTARIUM_SHAPE_Heartbeat)
+        return MCP_OK;
+    portarium_body_judge_portable(self->request->body, fields);
+    return portarium_fields_status(fields, err);
+}
+
 static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
 {
     const portarium_operation *operation = self->operation;
@@ -235,8 +286,9 @@ static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
         return portarium_refuse(reply, &tx, err, 422, "Idempotency-Key: more than %d bytes",
                                 PORTARIUM_IDEMPOTENCY_KEY_MAX);
     bool has_body = operation->body != PORTARIUM_NO_BODY;
-    if (!has_body && !(operation->flags & PORTARIUM_PATCH))
-        return MCP_OK;
+    mcp_status st = check_portable(self, err);
+    if (st != MCP_OK || (!has_body && !(operation->flags & PORTARIUM_PATCH)))
+        return st;
     if (!request->body && (operation->flags & PORTARIUM_MAY_LACK_BODY))
         return MCP_OK;
     if (!request->body)
@@ -248,12 +300,16 @@ static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
                : MCP_OK;
 }
 
-/* Where it is refused, once more with the token read first: the token may be the cause, and an
- * operation that has refused without a query did not learn of it. */
+/* Again where the connection was lost. Where it is refused, once more with the caller looked at
+ * first: he may be the cause, and an operation that has refused without a query did not learn of
+ * it. */
 static mcp_status view(task *self, const portarium_tx *as, mcp_error *err)
 {
     mcp_status st = portarium_view(self->plane->committer, as, work, self, err);
-    self->tells_why = self->request->actor->token_hash && st != MCP_OK && http_of(st) < 500;
+    for (int i = 1; i < VIEWS && st == MCP_E_IO && db_is_shared(self->plane->database); i++)
+        st = portarium_view(self->plane->committer, as, work, self, err);
+    bool may_be_cause = self->request->actor->token_hash || self->request->actor->workspace;
+    self->tells_why = may_be_cause && st != MCP_OK && http_of(st) < 500;
     return self->tells_why ? portarium_view(self->plane->committer, as, work, self, err) : st;
 }
 
@@ -320,12 +376,12 @@ static void on_commit(const char *workspace, const portarium_after *after, void 
         portarium_engine_look(self->engine);
 }
 
-static void on_news(const char *workspace, bool of_policies, void *data)
+static mcp_status on_news(const char *workspace, bool of_policies, void *data, mcp_error *err)
 {
     portarium_plane *self = data;
     portarium_pump_wake(self->settings.pump);
-    if (of_policies && self->on_policies)
-        self->on_policies(workspace, self->policies_data);
+    return of_policies && self->on_policies ? self->on_policies(workspace, self->policies_data, err)
+                                            : MCP_OK;
 }
 
 static const portarium_timer_kind timer_kinds[] = {
@@ -360,10 +416,24 @@ static mcp_status find_time(portarium_plane *self, mcp_error *err)
     return portarium_view(self->committer, &as, reach_time, NULL, err);
 }
 
+/* A database that was named by mistake gets no tables. */
+static mcp_status check_existence(db *database, mcp_error *err)
+{
+    bool is_there = false;
+    mcp_status st = db_is_migrated(&is_there, database, err);
+    return st != MCP_OK || is_there
+               ? st
+               : mcp_error_set(err, MCP_E_NOT_FOUND,
+                               "the database has no control plane: portarium admin apply makes "
+                               "one, and portarium serve does");
+}
+
 static mcp_status start(portarium_plane *self, const portarium_plane_options *options,
                         mcp_error *err)
 {
-    mcp_status st = db_migrate(self->database, options->files, "sql", err);
+    mcp_status st = options->must_exist ? check_existence(self->database, err) : MCP_OK;
+    if (st == MCP_OK)
+        st = db_migrate(self->database, options->files, "sql", err);
     if (st == MCP_OK)
         st = portarium_shapes_new(&self->shapes, options->files, err);
     if (st == MCP_OK)

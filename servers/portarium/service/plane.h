@@ -22,6 +22,7 @@ typedef struct portarium_plane_options {
     const mcp_file *files; /* the server's embedded files: sql/ and schemas/; required */
     bool read_only;        /* commands are refused, and no engine runs */
     bool has_no_engine;    /* nothing moves runs here: a command of the shell */
+    bool must_exist;       /* a database without a control plane is refused, not filled */
     portarium_settings settings;
     portarium_engine_options engine;
     portarium_pump_options webhooks;
@@ -34,7 +35,7 @@ typedef struct portarium_plane_options {
     mcp_log database_log;
     /** Policies of the workspace were changed, by whatever process. On the thread of the feed of
      *  events, which does nothing else meanwhile. NULL: nobody asks. */
-    void (*on_policies)(const char *workspace, void *data);
+    mcp_status (*on_policies)(const char *workspace, void *data, mcp_error *err);
     void *policies_data; /* passed to `on_policies` */
 } portarium_plane_options;
 
@@ -42,7 +43,7 @@ typedef struct portarium_plane_options {
  * Open the database, bring its schema up to date, and start the engine.
  *
  * @param out yours, close it with portarium_plane_close
- * @return MCP_OK; statuses of db_open and db_migrate
+ * @return MCP_OK; MCP_E_NOT_FOUND: it must exist; statuses of db_open and db_migrate
  */
 mcp_status portarium_plane_open(portarium_plane **out, const portarium_plane_options *options,
                                 mcp_error *err);

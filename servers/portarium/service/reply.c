@@ -152,7 +152,7 @@ static void refuse(portarium_reply *reply, portarium_tx *tx, mcp_error *err, int
     char detail[DETAIL_MAX];
     vsnprintf(detail, sizeof detail, format, arguments);
     reply->status = status;
-    reply->detail = mcp_arena_strdup(tx->arena, detail);
+    reply->detail = portarium_text_begin(tx->arena, detail, sizeof detail);
     reply->text = NULL;
     reply->length = 0;
     mcp_error_set(err, MCP_E_DENIED, "%s", detail);

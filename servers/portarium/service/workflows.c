@@ -15,12 +15,21 @@ static mcp_status list_workflows(portarium_tx *tx, const portarium_request *requ
     return portarium_reply_list(reply, tx, &portarium_workflows, request, NULL, err);
 }
 
+/* The newest version, or the one that is asked for: a run keeps the version that it began with. */
 static mcp_status get_workflow(portarium_tx *tx, const portarium_request *request,
                                portarium_reply *reply, mcp_error *err)
 {
     portarium_record workflow;
+    int64_t version = 0, newest = 0;
+    if (!portarium_argument_number(&version, reply, request, "version"))
+        return portarium_fields_status(&reply->fields, err);
     mcp_status st = portarium_record_get(&workflow, tx, &portarium_workflows,
                                          portarium_argument(request, "workflowId"), err);
+    if (st != MCP_OK)
+        return st;
+    mcp_json_int(mcp_json_get(workflow.json, "version"), &newest);
+    if (version > 0 && version != newest)
+        st = portarium_definition_json(&workflow.json, tx, workflow.id, version, err);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 200, workflow.json, err) : st;
 }
 

@@ -8,6 +8,7 @@
 #include "service/operations.h"
 #include "service/workspaces.h"
 #include "store/journal.h"
+#include "store/tokens.h"
 
 static mcp_status list_workspaces(portarium_tx *tx, const portarium_request *request,
                                   portarium_reply *reply, mcp_error *err)
@@ -72,6 +73,22 @@ static mcp_status note_user(portarium_tx *tx, const char *what, const char *id, 
     return portarium_evidence_add(tx, &entry, err);
 }
 
+static bool is_active(const mcp_json *user)
+{
+    bool out = true;
+    mcp_json_bool(mcp_json_get(user, "active"), &out);
+    return out;
+}
+
+/* The feed ends the user's streams when it reads this. */
+static mcp_status note_activity(portarium_tx *tx, const char *id, bool was_active,
+                                const mcp_json *user, mcp_error *err)
+{
+    const portarium_event event = { .type = "UserDeactivated", .kind = "user", .id = id };
+    portarium_tokens_forget(tx);
+    return was_active && !is_active(user) ? portarium_event_add(tx, &event, err) : MCP_OK;
+}
+
 /* Two users of a workspace have no e-mail address in common, whatever its case. */
 static mcp_status check_email(portarium_tx *tx, const char *id, const char *email,
                               portarium_reply *reply, mcp_error *err)
@@ -118,6 +135,8 @@ static mcp_status create_user(portarium_tx *tx, const portarium_request *request
     if (st == MCP_OK)
         st = portarium_record_insert(NULL, tx, &portarium_users, id, json, NULL, err);
     if (st == MCP_OK)
+        st = note_activity(tx, id, true, json, err);
+    if (st == MCP_OK)
         st = note_user(tx, "created", id, err);
     portarium_reply_location(reply, tx, "users", id);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 201, json, err) : st;
@@ -154,8 +173,11 @@ static mcp_status patch_user(portarium_tx *tx, const portarium_request *request,
         return portarium_reply_json(reply, tx, 200, user.json, err);
     if (st == MCP_OK)
         st = check_email(tx, id, mcp_json_get_string(request->body, "email"), reply, err);
+    bool was_active = st == MCP_OK && is_active(user.json);
     if (st == MCP_OK)
         st = portarium_record_patch(&user, tx, &portarium_users, patch, NULL, err);
+    if (st == MCP_OK)
+        st = note_activity(tx, id, was_active, user.json, err);
     if (st == MCP_OK)
         st = note_user(tx, "changed", id, err);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 200, user.json, err) : st;
@@ -171,6 +193,9 @@ static mcp_status delete_user(portarium_tx *tx, const portarium_request *request
         st = portarium_check_if_match(reply, tx, request, user.json, err);
     if (st == MCP_OK)
         st = portarium_record_delete(tx, &portarium_users, id, err);
+    portarium_tokens_forget(tx);
+    if (st == MCP_OK)
+        st = portarium_tokens_revoke(tx, id, err);
     if (st == MCP_OK)
         st = note_user(tx, "deleted", id, err);
     return st == MCP_OK ? portarium_reply_none(reply) : st;

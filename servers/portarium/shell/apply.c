@@ -10,6 +10,7 @@
  */
 #include "shell/apply.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +26,17 @@ enum { FILE_MAX = 16 << 20 };
 static const struct {
     const char *member;
     const char *create; /* operation */
-    const char *update; /* NULL: what exists stays */
+    const char *update; /* NULL: none, as the next */
+    const char *get;
     const char *id;
+    bool stays; /* what exists stays; an agent is refused by createAgent where it is another */
 } lists[] = {
-    { "users", "createUser", "updateUser", "userId" },
-    { "machines", "createMachine", NULL, "machineId" },
-    { "agents", "createAgent", NULL, "agentId" },
-    { "adapters", "createAdapter", "updateAdapter", "adapterId" },
-    { "policies", "createPolicy", "updatePolicy", "policyId" },
-    { "workflows", "createWorkflow", "updateWorkflow", "workflowId" },
+    { "users", "createUser", "updateUser", "getUser", "userId", false },
+    { "machines", "createMachine", NULL, NULL, "machineId", true },
+    { "agents", "createAgent", NULL, NULL, "agentId", false },
+    { "adapters", "createAdapter", "updateAdapter", "getAdapter", "adapterId", false },
+    { "policies", "createPolicy", "updatePolicy", "getPolicy", "policyId", false },
+    { "workflows", "createWorkflow", "updateWorkflow", "getWorkflow", "workflowId", false },
 };
 
 /* The work, and its counts. */
@@ -47,21 +50,23 @@ static mcp_status read_file(const mcp_json **out, mcp_arena *arena, const char *
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     mcp_buf text;
+    mcp_error why = MCP_ERROR_INIT;
     char chunk[16384];
     size_t count = 1;
     if (!file)
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "%s cannot be opened", path);
+        return mcp_error_errno(err, errno, "%s cannot be opened", path);
     mcp_buf_init(&text, FILE_MAX);
-    while (count > 0) {
+    while (count > 0 && text.status == MCP_OK) {
         count = fread(chunk, 1, sizeof chunk, file);
         mcp_buf_append(&text, chunk, count);
     }
-    mcp_status st = ferror(file) ? mcp_error_set(err, MCP_E_IO, "%s cannot be read", path)
-                                 : text.status;
-    if (text.status != MCP_OK)
+    mcp_status st = text.status;
+    if (ferror(file))
+        st = mcp_error_errno(err, errno, "%s cannot be read", path);
+    else if (st != MCP_OK)
         mcp_error_set(err, st, "%s: %s", path, mcp_status_words(st));
-    if (st == MCP_OK)
-        st = mcp_json_read(out, arena, text.data, text.length, err);
+    else if (mcp_json_read(out, arena, text.data ? text.data : "", text.length, &why) != MCP_OK)
+        st = mcp_error_set(err, MCP_E_PARAMS, "%s is not JSON: %s", path, why.message);
     if (file != stdin)
         fclose(file);
     mcp_buf_clear(&text);
@@ -87,28 +92,45 @@ static mcp_status arguments_of(const mcp_json **out, mcp_arena *arena, const cha
     return st;
 }
 
+static mcp_status run_and_read(const mcp_json **out, portarium_session *session,
+                               const char *operation, const char *workspace,
+                               const mcp_json *arguments, const mcp_json *body, mcp_error *err)
+{
+    mcp_status st = portarium_session_run(session, operation, workspace, arguments, body, err);
+    return st == MCP_OK
+               ? mcp_json_read(out, session->arena, session->reply.text, session->reply.length, err)
+               : st;
+}
+
 static mcp_status apply_one(application *self, size_t list, const char *workspace,
                             const mcp_json *body, mcp_error *err)
 {
     portarium_session *session = self->session;
-    const mcp_json *arguments = NULL;
+    const mcp_json *arguments = NULL, *before = NULL, *after = NULL;
     const char *id = mcp_json_get_string(body, lists[list].id);
     if (!portarium_operation_find(lists[list].create))
         return mcp_error_set(err, MCP_E_UNSUPPORTED, "%s cannot be applied", lists[list].member);
     mcp_status st = portarium_session_run(session, lists[list].create, workspace, NULL, body, err);
-    if (st == MCP_OK)
+    if (st == MCP_OK && session->reply.status == 201)
         self->done.created++;
-    if (st != MCP_E_EXISTS || !id)
-        return st;
-    if (!lists[list].update) {
+    else if (st == MCP_OK || (st == MCP_E_EXISTS && lists[list].stays))
         self->done.unchanged++;
+    if (st == MCP_E_EXISTS && lists[list].stays)
         return MCP_OK;
-    }
+    if (st != MCP_E_EXISTS || !id || !lists[list].update)
+        return st;
     st = arguments_of(&arguments, session->arena, lists[list].id, id, err);
     if (st == MCP_OK)
-        st = portarium_session_run(session, lists[list].update, workspace, arguments, body, err);
-    self->done.changed += st == MCP_OK;
-    return st;
+        st = run_and_read(&before, session, lists[list].get, workspace, arguments, NULL, err);
+    if (st == MCP_OK)
+        st = run_and_read(&after, session, lists[list].update, workspace, arguments, body, err);
+    if (st != MCP_OK)
+        return st;
+    if (mcp_json_equal(before, after))
+        self->done.unchanged++;
+    else
+        self->done.changed++;
+    return MCP_OK;
 }
 
 /* ---- the exposure of tools ------------------------------------------------------------------- */
@@ -160,12 +182,39 @@ static mcp_status make_workspace(portarium_tx *tx, void *data, mcp_error *err)
     return portarium_workspace_create(tx, names->id, names->name, err);
 }
 
+/* A member of another name, or a list that is none, would be left out without a word, and with a
+ * policy the gate that it is. */
+static mcp_status check_members(const mcp_json *what, mcp_error *err)
+{
+    for (size_t i = 0; i < mcp_json_count(what); i++) {
+        const char *name = mcp_json_name(what, i, NULL);
+        size_t list = 0, count = sizeof lists / sizeof lists[0];
+        while (list < count && strcmp(name, lists[list].member) != 0)
+            list++;
+        bool is_list = list < count;
+        bool is_other = strcmp(name, "workspaceId") == 0 || strcmp(name, "name") == 0 ||
+                        strcmp(name, "toolExposure") == 0;
+        if (!is_list && !is_other)
+            return mcp_error_set(err, MCP_E_PARAMS,
+                                 "%.64s: there is no such member; a workspace has workspaceId, "
+                                 "name, users, machines, agents, adapters, policies, workflows and "
+                                 "toolExposure",
+                                 name);
+        if (is_list && !mcp_json_is_array(mcp_json_item(what, i)))
+            return mcp_error_set(err, MCP_E_PARAMS, "%s must be a list", name);
+    }
+    return MCP_OK;
+}
+
 static mcp_status apply_workspace(application *self, const mcp_json *what, mcp_error *err)
 {
     portarium_session *session = self->session;
     naming names = { mcp_json_get_string(what, "workspaceId"), mcp_json_get_string(what, "name") };
+    mcp_error why_not = MCP_ERROR_INIT;
     if (!names.id || !names.name)
         return mcp_error_set(err, MCP_E_PARAMS, "a workspace needs workspaceId and name");
+    if (check_members(what, &why_not) != MCP_OK)
+        return mcp_error_set(err, MCP_E_PARAMS, "%.128s: %s", names.id, why_not.message);
     mcp_status st = portarium_plane_write(session->plane, NULL, session->arena, make_workspace,
                                           &names, err);
     self->done.created += st == MCP_OK;
@@ -206,7 +255,7 @@ int portarium_line_apply(const cli_line *line, void *data)
     mcp_error err = MCP_ERROR_INIT;
     const mcp_json *file = NULL;
     (void)data;
-    mcp_status st = portarium_session_open(&session, line, &err);
+    mcp_status st = portarium_session_make(&session, line, cli_string(line, "db"), &err);
     if (st != MCP_OK)
         return serve_fail(line, st, &err);
     st = read_file(&file, session.arena, cli_argument(line, 0), &err);

@@ -1,10 +1,12 @@
 /*
  * demo.c - portarium demo: fills a new database and becomes `portarium serve` of it.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "gateway/app.h"
@@ -74,10 +76,13 @@ static mcp_status fill(secrets *out, portarium_session *session, mcp_error *err)
     portarium_applied done = { .created = 0 };
     if (!file)
         return mcp_error_set(err, MCP_E_NOT_FOUND, "this program was built without the demo");
+    /* Else the database is that of an earlier demo, and has its runs. */
+    bool is_new = portarium_session_run(session, "getWorkspace", workspace, NULL, NULL, NULL) !=
+                  MCP_OK;
     mcp_status st = mcp_json_read(&content, session->arena, file->bytes, file->length, err);
     if (st == MCP_OK)
         st = portarium_apply(&done, session, content, err);
-    if (st == MCP_OK)
+    if (st == MCP_OK && is_new)
         st = start_runs(session, mcp_json_get(content, "runs"), err);
     return st == MCP_OK ? portarium_plane_write(session->plane, workspace, session->arena,
                                                 make_tokens, out, err)
@@ -95,8 +100,29 @@ static void print(const cli_line *line, const secrets *tokens, const char *url, 
             fprintf(out, "%s:\n  http://127.0.0.1:%s/#token=%s\n", people[i].words, port,
                     tokens->text[i]);
     }
-    fprintf(out, "the tokens are valid for a day; the data is in %s\n", url);
+    /* The URL of a server may have a password in it. */
+    fprintf(out, "the tokens are valid for a day; the data is in %s\n",
+            strstr(url, "://") ? "the database of --db" : url);
     fflush(out);
+}
+
+/* Before tokens are made and printed that would lead to another server. */
+static mcp_status check_port(int64_t port, mcp_error *err)
+{
+    int on = 1;
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = getenv("PORTARIUM_BIND") ? -1 : socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) /* the server will tell */
+        return MCP_OK;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    bool is_taken = bind(fd, (struct sockaddr *)&at, sizeof at) != 0 && errno == EADDRINUSE;
+    close(fd);
+    return is_taken ? mcp_error_set(err, MCP_E_IO,
+                                    "port %lld of 127.0.0.1 is in use, perhaps by another demo: "
+                                    "--port names another",
+                                    (long long)port)
+                    : MCP_OK;
 }
 
 /* A file in a folder of its own, which stays. */
@@ -124,9 +150,11 @@ int portarium_line_demo(const cli_line *line, void *data)
     mcp_error err = MCP_ERROR_INIT;
     (void)data;
     snprintf(port, sizeof port, "%lld", (long long)cli_int(line, "port", 0));
-    mcp_status st = name_database(url, line, &err);
+    mcp_status st = check_port(cli_int(line, "port", 0), &err);
     if (st == MCP_OK)
-        st = portarium_session_open_at(&session, line, url, &err);
+        st = name_database(url, line, &err);
+    if (st == MCP_OK)
+        st = portarium_session_make(&session, line, url, &err);
     if (st != MCP_OK)
         return serve_fail(line, st, &err);
     st = fill(&tokens, &session, &err);

@@ -77,6 +77,41 @@ static mcp_status read_key(portarium_key *out, const char *path, mcp_error *err)
 
 /* ---- verify ---------------------------------------------------------------------------------- */
 
+/* What was verified, for --json. What is NULL or 0 is left out, of a bundle nothing is. */
+struct shown {
+    uint64_t entries;
+    int64_t payloads, size, since;
+    const char *origin, *head;
+};
+
+static mcp_status print_verdict(const cli_line *line, const struct shown *what, mcp_error *err)
+{
+    mcp_buf text;
+    mcp_json_writer json;
+    mcp_buf_init(&text, PEM_MAX);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_object(&json);
+    mcp_write_member_bool(&json, "ok", true);
+    mcp_write_member_int(&json, "entries", (int64_t)what->entries);
+    if (what->origin) {
+        mcp_write_member_string(&json, "origin", what->origin);
+        mcp_write_member_int(&json, "size", what->size);
+        mcp_write_member_int(&json, "payloads", what->payloads);
+    }
+    if (what->head)
+        mcp_write_member_string(&json, "head", what->head);
+    if (what->since > 0)
+        mcp_write_member_int(&json, "since", what->since);
+    mcp_write_end(&json);
+    mcp_status st = mcp_json_writer_status(&json);
+    if (st == MCP_OK)
+        fprintf(cli_out(line), "%.*s\n", (int)text.length, text.data);
+    else
+        mcp_error_set(err, st, "the verdict cannot be written: %s", mcp_status_words(st));
+    mcp_buf_clear(&text);
+    return st;
+}
+
 static mcp_status verify_bundle(lines *in, mcp_buf *text, const cli_line *line, mcp_error *err)
 {
     portarium_key key;
@@ -96,6 +131,13 @@ static mcp_status verify_bundle(lines *in, mcp_buf *text, const cli_line *line, 
     if (verdict.reason)
         return mcp_error_set(err, MCP_E_SCHEMA, "line %llu: %s", (unsigned long long)verdict.line,
                              verdict.reason);
+    if (st == MCP_OK && cli_flag(line, "json"))
+        return print_verdict(line,
+                             &(struct shown){ .entries = verdict.entries,
+                                              .payloads = (int64_t)verdict.payloads,
+                                              .size = (int64_t)verdict.checkpoint.size,
+                                              .origin = verdict.checkpoint.origin },
+                             err);
     if (st == MCP_OK)
         fprintf(cli_out(line), "genuine: %llu entries, %llu payloads, of %s at size %llu\n",
                 (unsigned long long)verdict.entries, (unsigned long long)verdict.payloads,
@@ -113,7 +155,12 @@ static mcp_status verify_chain(lines *in, mcp_buf *text, const cli_line *line, m
         if (st == MCP_OK)
             st = read_line(text, in, err);
     }
-    if (st == MCP_OK)
+    if (st == MCP_OK && cli_flag(line, "json"))
+        st = print_verdict(line,
+                           &(struct shown){ .entries = portarium_chain_size(chain),
+                                            .head = portarium_chain_head(chain) },
+                           err);
+    else if (st == MCP_OK)
         fprintf(cli_out(line), "unbroken: %llu entries up to %s\n",
                 (unsigned long long)portarium_chain_size(chain), portarium_chain_head(chain));
     portarium_chain_free(chain);
@@ -144,7 +191,7 @@ static mcp_status verify_file(const char *path, const cli_line *line, mcp_error 
 /* Walk the chain of a database, some entries at a time. */
 static mcp_status verify_database(uint64_t *count, portarium_session *session, mcp_error *err)
 {
-    const char *workspace = cli_string(session->line, "workspace");
+    const char *workspace = session->workspace;
     int64_t from = 1, to = 0;
     mcp_status st = MCP_OK;
     do {
@@ -170,7 +217,8 @@ static mcp_status verify_database(uint64_t *count, portarium_session *session, m
         from = to + 1;
     } while (st == MCP_OK);
     *count = (uint64_t)from - 1;
-    fprintf(cli_out(session->line), "unbroken: %llu entries\n", (unsigned long long)*count);
+    if (!cli_flag(session->line, "json"))
+        fprintf(cli_out(session->line), "unbroken: %llu entries\n", (unsigned long long)*count);
     return MCP_OK;
 }
 
@@ -183,10 +231,12 @@ static mcp_status verify_workspace(portarium_session *session, mcp_error *err)
     mcp_status st = since ? read_key(&key, cli_string(session->line, "key"), err) : MCP_OK;
     if (st == MCP_OK)
         st = verify_database(&count, session, err);
-    if (st != MCP_OK || !since)
-        return st;
-    st = portarium_verify_since(&size, session, since, &key, count, err);
-    if (st == MCP_OK)
+    if (st == MCP_OK && since)
+        st = portarium_verify_since(&size, session, since, &key, count, err);
+    if (st == MCP_OK && cli_flag(session->line, "json"))
+        return print_verdict(session->line,
+                             &(struct shown){ .entries = count, .since = (int64_t)size }, err);
+    if (st == MCP_OK && since)
         fprintf(cli_out(session->line), "consistent: with the checkpoint of %llu entries\n",
                 (unsigned long long)size);
     return st;
@@ -224,8 +274,6 @@ static mcp_status export_run(portarium_session *session, mcp_error *err)
     const char *text = "{}", *run = cli_string(session->line, "run");
     mcp_buf buf;
     mcp_json_writer json;
-    if (!run)
-        return mcp_error_set(err, MCP_E_PARAMS, "--run is required: whose evidence");
     mcp_buf_init(&buf, 4096);
     mcp_json_writer_init(&json, &buf);
     mcp_write_object(&json);
@@ -237,8 +285,8 @@ static mcp_status export_run(portarium_session *session, mcp_error *err)
         st = mcp_json_read(&arguments, session->arena, text, strlen(text), err);
     mcp_buf_clear(&buf);
     if (st == MCP_OK)
-        st = portarium_session_run(session, "getRunBundle", cli_string(session->line, "workspace"),
-                                   arguments, NULL, err);
+        st = portarium_session_run(session, "getRunBundle", session->workspace, arguments, NULL,
+                                   err);
     if (st == MCP_OK)
         fwrite(session->reply.text, 1, session->reply.length, cli_out(session->line));
     return st;

@@ -16,6 +16,9 @@
 #define PORTARIUM_WORKSPACE_OPTION                                                                 \
     { .name = "workspace", .type = CLI_STRING, .argument = "ID", .env = "PORTARIUM_WORKSPACE_ID",  \
       .standard = "ws-default", .help = "the workspace" }
+#define PORTARIUM_ONLY_WORKSPACE_OPTION                                                            \
+    { .name = "workspace", .type = CLI_STRING, .argument = "ID", .env = "PORTARIUM_WORKSPACE_ID",  \
+      .letter = 'w', .help = "the workspace (default: the only one)" }
 #define PORTARIUM_EVIDENCE_KEY_OPTION                                                              \
     { .name = "evidence-key", .type = CLI_STRING, .argument = "FILE",                              \
       .env = "PORTARIUM_EVIDENCE_KEY",                                                             \

@@ -11,16 +11,18 @@ typedef struct portarium_session {
     const cli_line *line;
     portarium_plane *plane;
     mcp_arena *arena;
+    const char *workspace; /* of the line, or the only one; NULL: the line has none */
     portarium_actor actor; /* "local:USER": who runs the command, an admin of every workspace */
     portarium_reply reply; /* of the last operation */
 } portarium_session;
 
-/** Open the database of the line. @return MCP_OK; statuses of portarium_plane_open */
+/** Open the database of the line, which must exist. @return MCP_OK; MCP_E_NOT_FOUND; statuses of
+ *  portarium_plane_open */
 mcp_status portarium_session_open(portarium_session *out, const cli_line *line, mcp_error *err);
 
-/** The same with another database than the line's. */
-mcp_status portarium_session_open_at(portarium_session *out, const cli_line *line, const char *url,
-                                     mcp_error *err);
+/** Open a database, and make it where there is none. */
+mcp_status portarium_session_make(portarium_session *out, const cli_line *line, const char *url,
+                                  mcp_error *err);
 
 void portarium_session_close(portarium_session *self);
 

@@ -58,8 +58,8 @@ static mcp_status ask(const mcp_json **out, portarium_session *session, uint64_t
     mcp_status st = text ? mcp_json_read(&arguments, session->arena, text, strlen(text), err)
                          : mcp_error_set(err, MCP_E_NOMEM, "no memory for the command");
     if (st == MCP_OK)
-        st = portarium_session_run(session, "getConsistency",
-                                   cli_string(session->line, "workspace"), arguments, NULL, err);
+        st = portarium_session_run(session, "getConsistency", session->workspace, arguments, NULL,
+                                   err);
     return st == MCP_OK
                ? mcp_json_read(out, session->arena, session->reply.text, session->reply.length, err)
                : st;
@@ -112,7 +112,7 @@ mcp_status portarium_verify_since(uint64_t *size, portarium_session *session, co
 {
     portarium_checkpoint old;
     const mcp_json *answer = NULL;
-    const char *workspace = cli_string(session->line, "workspace");
+    const char *workspace = session->workspace;
     const char *origin = mcp_arena_printf(session->arena, "portarium/%s", workspace);
     mcp_status st = origin ? read_checkpoint(&old, path, origin, key, err)
                            : mcp_error_set(err, MCP_E_NOMEM, "no memory for the command");

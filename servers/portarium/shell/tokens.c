@@ -51,8 +51,8 @@ static mcp_status read_line(portarium_token *out, const cli_line *line, mcp_aren
                               .machine_id = cli_string(line, "machine"),
                               .owner = cli_string(line, "owner"),
                               .tier = cli_string(line, "tier") };
-    if (!out->subject || !portarium_id_is_valid(out->subject))
-        return mcp_error_set(err, MCP_E_PARAMS, "--subject is required: whose token it is");
+    if (!portarium_id_is_valid(out->subject))
+        return mcp_error_set(err, MCP_E_PARAMS, "--subject is not an id");
     if (out->tier && !portarium_tier_read(&tier, out->tier))
         return mcp_error_set(err, MCP_E_PARAMS, "--tier is no execution tier: %.64s", out->tier);
     for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
@@ -79,8 +79,8 @@ int portarium_line_token_create(const cli_line *line, void *data)
         return serve_fail(line, st, &err);
     st = read_line(&made.token, line, session.arena, &err);
     if (st == MCP_OK)
-        st = portarium_plane_write(session.plane, cli_string(line, "workspace"), session.arena,
-                                   create, &made, &err);
+        st = portarium_plane_write(session.plane, session.workspace, session.arena, create, &made,
+                                   &err);
     if (st == MCP_OK && cli_flag(line, "json"))
         fprintf(cli_out(line), "{\"id\":\"%s\",\"token\":\"%s\"}\n", made.token.id, made.secret);
     else if (st == MCP_OK)
@@ -177,7 +177,7 @@ int portarium_line_token_list(const cli_line *line, void *data)
     mcp_status st = portarium_session_open(&session, line, &err);
     if (st != MCP_OK)
         return serve_fail(line, st, &err);
-    const char *workspace = cli_string(line, "workspace");
+    const char *workspace = session.workspace;
     st = portarium_session_run(&session, "getWorkspace", workspace, NULL, NULL, &err);
     if (st == MCP_OK)
         st = portarium_plane_read(session.plane, workspace, session.arena, list, &all, &err);
@@ -207,8 +207,8 @@ int portarium_line_token_revoke(const cli_line *line, void *data)
     mcp_status st = portarium_session_open(&session, line, &err);
     if (st != MCP_OK)
         return serve_fail(line, st, &err);
-    st = portarium_plane_write(session.plane, cli_string(line, "workspace"), session.arena,
-                               revoke_token, (void *)cli_argument(line, 0), &err);
+    st = portarium_plane_write(session.plane, session.workspace, session.arena, revoke_token,
+                               (void *)cli_argument(line, 0), &err);
     int status = st == MCP_OK ? SERVE_EXIT_DONE : serve_fail(line, st, &err);
     portarium_session_close(&session);
     return status;

@@ -1,6 +1,8 @@
 /*
  * collections.c - the kinds of records, and their columns.
  */
+#include "model/families.h"
+#include "model/vocabulary.h"
 #include "store/record.h"
 
 #define FILTER PORTARIUM_FILTER
@@ -8,42 +10,60 @@
 #define SEARCH PORTARIUM_SEARCH
 #define INTEGER PORTARIUM_INTEGER
 
+#define TEXT(name, text) text,
+#define WORDS(name, MAP)                                                                           \
+    static const char *name(size_t index)                                                          \
+    {                                                                                              \
+        static const char *const words[] = { MAP(TEXT) NULL };                                     \
+        return words[index];                                                                       \
+    }
+WORDS(run_status, PORTARIUM_RUN_STATUS_MAP)
+WORDS(action_state, PORTARIUM_ACTION_STATE_MAP)
+WORDS(approval_status, PORTARIUM_APPROVAL_STATUS_MAP)
+WORDS(work_item_status, PORTARIUM_WORK_ITEM_STATUS_MAP)
+WORDS(human_task_status, PORTARIUM_HUMAN_TASK_STATUS_MAP)
+WORDS(category, PORTARIUM_CATEGORY_MAP)
+#undef TEXT
+
 const portarium_collection portarium_workspaces = {
     .table = "workspaces",
     .noun = "Workspace",
     .id_member = "workspaceId",
-    .columns = { { "name", "name", FILTER | SORT | SEARCH }, { "tenant_id", "tenantId", 0 } },
+    .columns = { { "name", "name", FILTER | SORT | SEARCH, NULL },
+                 { "tenant_id", "tenantId", 0, NULL } },
 };
 
 const portarium_collection portarium_users = {
     .table = "users",
     .noun = "User",
     .id_member = "userId",
-    .columns = { { "active", "active", FILTER | INTEGER }, { "email", "email", SEARCH } },
+    .columns = { { "active", "active", FILTER | INTEGER, NULL },
+                 { "email", "email", SEARCH, NULL } },
 };
 
 const portarium_collection portarium_workflows = {
     .table = "workflows",
     .noun = "Workflow",
     .id_member = "workflowId",
-    .columns = { { "name", "name", FILTER | SORT | SEARCH },
-                 { "version", "version", INTEGER },
-                 { "active", "active", FILTER | INTEGER } },
+    .columns = { { "name", "name", FILTER | SORT | SEARCH, NULL },
+                 { "version", "version", INTEGER, NULL },
+                 { "active", "active", FILTER | INTEGER, NULL } },
 };
 
 const portarium_collection portarium_adapters = {
     .table = "adapters",
     .noun = "Adapter registration",
     .id_member = "adapterId",
-    .columns = { { "port_family", "portFamily", FILTER | SEARCH },
-                 { "enabled", "enabled", FILTER | INTEGER } },
+    .columns = { { "port_family", "portFamily", FILTER | SEARCH, portarium_family_name },
+                 { "enabled", "enabled", FILTER | INTEGER, NULL } },
 };
 
 const portarium_collection portarium_policies = {
     .table = "policies",
     .noun = "Policy",
     .id_member = "policyId",
-    .columns = { { "active", "active", FILTER | INTEGER }, { "name", "name", SORT | SEARCH } },
+    .columns = { { "active", "active", FILTER | INTEGER, NULL },
+                 { "name", "name", SORT | SEARCH, NULL } },
 };
 
 const portarium_collection portarium_runs = {
@@ -51,18 +71,18 @@ const portarium_collection portarium_runs = {
     .noun = "Run",
     .id_member = "runId",
     .begins_due = true,
-    .columns = { { "status", "status", FILTER | SORT },
-                 { "workflow_id", "workflowId", FILTER | SEARCH },
-                 { "started_at", "startedAtIso", SORT } },
+    .columns = { { "status", "status", FILTER | SORT, run_status },
+                 { "workflow_id", "workflowId", FILTER | SEARCH, NULL },
+                 { "started_at", "startedAtIso", SORT, NULL } },
 };
 
 const portarium_collection portarium_actions = {
     .table = "run_actions",
     .noun = "Action",
     .id_member = "actionId",
-    .columns = { { "run_id", "runId", FILTER },
-                 { "ord", "order", SORT | INTEGER },
-                 { "state", "state", FILTER } },
+    .columns = { { "run_id", "runId", FILTER, NULL },
+                 { "ord", "order", SORT | INTEGER, NULL },
+                 { "state", "state", FILTER, action_state } },
 };
 
 const portarium_collection portarium_plans = {
@@ -75,32 +95,32 @@ const portarium_collection portarium_approvals = {
     .table = "approvals",
     .noun = "Approval",
     .id_member = "approvalId",
-    .columns = { { "status", "status", FILTER },
-                 { "run_id", "runId", FILTER },
-                 { "plan_id", "planId", FILTER },
-                 { "work_item_id", "workItemId", FILTER },
-                 { "assignee", "assigneeUserId", FILTER },
-                 { "requested_by", "requestedByUserId", FILTER },
-                 { "prompt", "prompt", SEARCH } },
+    .columns = { { "status", "status", FILTER, approval_status },
+                 { "run_id", "runId", FILTER, NULL },
+                 { "plan_id", "planId", FILTER, NULL },
+                 { "work_item_id", "workItemId", FILTER, NULL },
+                 { "assignee", "assigneeUserId", FILTER, NULL },
+                 { "requested_by", "requestedByUserId", FILTER, NULL },
+                 { "prompt", "prompt", SEARCH, NULL } },
 };
 
 const portarium_collection portarium_proposals = {
     .table = "proposals",
     .noun = "Agent action",
     .id_member = "proposalId",
-    .columns = { { "approval_id", "approvalId", FILTER },
-                 { "agent_id", "agentId", FILTER },
-                 { "subject_hash", "subjectHash", FILTER },
-                 { "idempotency_key", "idempotencyKey", FILTER } },
+    .columns = { { "approval_id", "approvalId", FILTER, NULL },
+                 { "agent_id", "agentId", FILTER, NULL },
+                 { "subject_hash", "subjectHash", FILTER, NULL },
+                 { "idempotency_key", "idempotencyKey", FILTER, NULL } },
 };
 
 const portarium_collection portarium_work_items = {
     .table = "work_items",
     .noun = "Work item",
     .id_member = "workItemId",
-    .columns = { { "status", "status", FILTER },
-                 { "owner", "ownerUserId", FILTER },
-                 { "title", "title", SEARCH } },
+    .columns = { { "status", "status", FILTER, work_item_status },
+                 { "owner", "ownerUserId", FILTER, NULL },
+                 { "title", "title", SEARCH, NULL } },
     .links = { { "runId", "run" },
                { "workflowId", "workflow" },
                { "approvalId", "approval" },
@@ -111,35 +131,47 @@ const portarium_collection portarium_human_tasks = {
     .table = "human_tasks",
     .noun = "Human task",
     .id_member = "humanTaskId",
-    .columns = { { "status", "status", FILTER },
-                 { "run_id", "runId", FILTER },
-                 { "assignee", "assigneeId", FILTER } },
+    .columns = { { "status", "status", FILTER, human_task_status },
+                 { "run_id", "runId", FILTER, NULL },
+                 { "assignee", "assigneeId", FILTER, NULL } },
 };
 
 const portarium_collection portarium_machines = {
     .table = "machines",
     .noun = "Machine",
     .id_member = "machineId",
-    .columns = { { "active", "active", FILTER | INTEGER },
-                 { "display_name", "displayName", SEARCH } },
+    .columns = { { "active", "active", FILTER | INTEGER, NULL },
+                 { "display_name", "displayName", SEARCH, NULL } },
 };
 
 const portarium_collection portarium_agents = {
     .table = "agents",
     .noun = "Agent",
     .id_member = "agentId",
-    .columns = { { "machine_id", "machineId", FILTER }, { "display_name", "displayName", SEARCH } },
+    .columns = { { "machine_id", "machineId", FILTER, NULL },
+                 { "display_name", "displayName", SEARCH, NULL } },
 };
 
 const portarium_collection portarium_legal_holds = {
     .table = "legal_holds",
     .noun = "Legal hold",
     .id_member = "legalHoldId",
-    .columns = { { "run_id", "runId", FILTER } },
+    .columns = { { "run_id", "runId", FILTER, NULL } },
 };
 
 const portarium_collection portarium_webhooks = {
     .table = "webhooks",
     .noun = "Webhook",
     .id_member = "webhookId",
+};
+
+/* Listed by service/trail/evidence.c. */
+const portarium_collection portarium_entries = {
+    .table = "evidence",
+    .noun = "Evidence",
+    .id_member = "evidenceId",
+    .columns = { { "category", "category", FILTER, category },
+                 { "run_id", "runId", FILTER, NULL },
+                 { "plan_id", "planId", FILTER, NULL },
+                 { "work_item_id", "workItemId", FILTER, NULL } },
 };

@@ -43,7 +43,9 @@ mcp_status portarium_committer_new(portarium_committer **out, db *database,
     *self = (portarium_committer){
         .database = database, .settings = settings, .on_commit = on_commit, .data = data
     };
-    const db_group_options options = { .finish = flush, .finish_data = self };
+    const db_group_options options = { .finish = flush,
+                                       .finish_data = self,
+                                       .queue_max = settings->commits_max };
     mcp_status st = db_group_new(&self->group, database, &options, err);
     if (st != MCP_OK && st != MCP_E_DENIED) { /* denied: it is open for reading only */
         free(self);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mcp/hash.h"
+#include "store/tx/held.h"
 
 enum { BUCKETS = 256, KEPT_MAX = 1000, ARENA_MAX = 64 << 20 };
 
@@ -153,6 +154,8 @@ mcp_status portarium_definition_get(const portarium_workflow **out, portarium_tx
     mcp_status st = read_text(tx, &text, &length, id, version, err);
     if (st != MCP_OK)
         return st;
+    if (!portarium_held_has_committed_definitions(tx))
+        return parse(out, self, tx->arena, &origin, text, length, err);
     mcp_arena *arena = mcp_arena_new(ARENA_MAX);
     if (!arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a definition");
@@ -161,6 +164,15 @@ mcp_status portarium_definition_get(const portarium_workflow **out, portarium_tx
         return MCP_OK;
     mcp_arena_free(arena);
     return st == MCP_OK ? parse(out, self, tx->arena, &origin, text, length, err) : st;
+}
+
+mcp_status portarium_definition_json(const mcp_json **out, portarium_tx *tx, const char *id,
+                                     int64_t version, mcp_error *err)
+{
+    const char *text = NULL;
+    size_t length = 0;
+    mcp_status st = read_text(tx, &text, &length, id, version, err);
+    return st == MCP_OK ? portarium_tx_json(tx, out, text, length, err) : st;
 }
 
 mcp_status portarium_definition_add(portarium_tx *tx, const char *id, int64_t version,
@@ -174,6 +186,7 @@ mcp_status portarium_definition_add(portarium_tx *tx, const char *id, int64_t ve
     db_value values[] = { db_text(tx->workspace), db_text(id), db_int(version), db_int(tx->now_ms),
                           db_text_n(buf.data, buf.length) };
     mcp_status st = mcp_json_writer_status(&writer);
+    portarium_held_add_definition(tx);
     st = st == MCP_OK
              ? db_run(tx->session, NULL,
                       "INSERT INTO workflow_versions (workspace, id, version, created_at, json) "

@@ -1,8 +1,9 @@
 /**
  * definitions.h - stored definitions of workflows, read once.
  *
- * A stored version never changes, so what was read of it is kept for the life of the process: up
- * to 1,000 definitions; further ones are read each time.
+ * A stored version never changes, so what was read of it is kept for the life of the process: up to
+ * 1,000 definitions; further ones are read each time, and so are those that a transaction reads
+ * after it has stored a version: it may be rolled back, and another version gets that number.
  */
 #ifndef PORTARIUM_STORE_DEFINITIONS_H
 #define PORTARIUM_STORE_DEFINITIONS_H
@@ -29,6 +30,10 @@ void portarium_definitions_free(portarium_definitions *self);
  */
 mcp_status portarium_definition_get(const portarium_workflow **out, portarium_tx *tx,
                                     const char *id, int64_t version, mcp_error *err);
+
+/** The same as clients see it. @param out of the transaction's arena */
+mcp_status portarium_definition_json(const mcp_json **out, portarium_tx *tx, const char *id,
+                                     int64_t version, mcp_error *err);
 
 /** Store a version. */
 mcp_status portarium_definition_add(portarium_tx *tx, const char *id, int64_t version,

@@ -3,12 +3,14 @@
  */
 #include "store/journal.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "evidence/entry.h"
 #include "keys/canonical.h"
 #include "model/identity.h"
+#include "model/vocabulary.h"
 #include "store/tx/pending.h"
 
 enum { PAYLOADS = 4 };
@@ -30,10 +32,11 @@ static const portarium_rows payload_rows = {
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-/* Evidence must not have e-mail addresses: an `@` between two words is replaced. */
+/* Evidence must not have e-mail addresses: an `@` between two words is replaced. A summary that was
+ * cut ends with a whole character, since an entry is UTF-8. */
 static const char *without_addresses(mcp_arena *arena, const char *text)
 {
-    char *out = mcp_arena_strdup(arena, text);
+    char *out = mcp_arena_strndup(arena, text, portarium_text_whole(text, strlen(text)));
     for (char *at = out ? strchr(out, '@') : NULL; at; at = strchr(at + 1, '@')) {
         if (at > out && at[-1] != ' ' && at[1] && at[1] != ' ')
             *at = ' ';
@@ -215,6 +218,9 @@ mcp_status portarium_event_add(portarium_tx *tx, const portarium_event *event, m
     portarium_draft draft;
     const char *id = NULL;
     portarium_head *head = &tx->head;
+    portarium_event_type known;
+    assert(portarium_event_type_read(&known, event->type)); /* webhooks name types of the map */
+    (void)known;
     mcp_status st = portarium_id_new(&id, "evt-", tx->arena, err);
     if (st != MCP_OK)
         return st;

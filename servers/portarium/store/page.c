@@ -10,7 +10,7 @@
 
 #include "model/identity.h"
 
-enum { SQL_MAX = 2048, VALUES_MAX = 32, SEARCH_MAX = 256 };
+enum { SQL_MAX = 2048, VALUES_MAX = 32, SEARCH_MAX = 256, STATUSES_MAX = 8 };
 
 /* The statement of a list as it grows. */
 typedef struct list {
@@ -64,7 +64,24 @@ static bool integer_of(int64_t *out, const char *text)
     return *text && *end == '\0' && errno == 0;
 }
 
-static mcp_status add_filter(list *self, const portarium_filter *filter, mcp_error *err)
+/* The values of a filter by status: "pending,assigned". */
+static mcp_status add_statuses(list *self, mcp_arena *arena, const char *text, mcp_error *err)
+{
+    int count = 0;
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const char *one = mcp_arena_strndup(arena, at, strcspn(at, ","));
+        if (!one)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a list");
+        if (++count > STATUSES_MAX)
+            return mcp_error_set(err, MCP_E_PARAMS, "status names more than %d", STATUSES_MAX);
+        add(self, count > 1 ? ", " : "");
+        add_value(self, db_text(one));
+    }
+    return MCP_OK;
+}
+
+static mcp_status add_filter(list *self, mcp_arena *arena, const portarium_filter *filter,
+                             mcp_error *err)
 {
     const char *name = filter->name, *value = filter->value;
     const portarium_column *column = column_of(self->where, name, PORTARIUM_FILTER);
@@ -76,13 +93,17 @@ static mcp_status add_filter(list *self, const portarium_filter *filter, mcp_err
         add(self, " AND ");
         add(self, column->name);
         add(self, " IN (");
-        add_value(self, is_integer ? db_int(number) : db_text(value));
+        mcp_status st = MCP_OK;
+        if (strcmp(name, "status") == 0)
+            st = add_statuses(self, arena, value, err);
+        else
+            add_value(self, is_integer ? db_int(number) : db_text(value));
         if (filter->other) {
             add(self, ", ");
             add_value(self, db_text(filter->other));
         }
         add(self, ")");
-        return MCP_OK;
+        return st;
     }
     for (size_t i = 0; self->where->links[i].filter; i++) {
         if (strcmp(self->where->links[i].filter, name) != 0)
@@ -109,7 +130,7 @@ static const char *pattern_of(mcp_arena *arena, const char *text)
     for (size_t i = 0; i < length; i++) {
         if (strchr("%_\\", text[i]))
             out[at++] = '\\';
-        out[at++] = (text[i] >= 'A' && text[i] <= 'Z') ? (char)(text[i] + 32) : text[i];
+        out[at++] = text[i];
     }
     out[at++] = '%';
     out[at] = '\0';
@@ -123,17 +144,18 @@ static mcp_status add_search(list *self, mcp_arena *arena, const char *text, mcp
     const char *pattern = pattern_of(arena, text);
     if (!pattern)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a search");
-    add(self, " AND (LOWER(id) LIKE ");
+    /* Both sides by the database, which may know more capital letters than those of ASCII. */
+    add(self, " AND (LOWER(id) LIKE LOWER(CAST(");
     add_value(self, db_text(pattern));
-    add(self, " ESCAPE '\\'");
+    add(self, " AS TEXT)) ESCAPE '\\'");
     for (const portarium_column *at = self->where->columns; at->name; at++) {
         if (!(at->flags & PORTARIUM_SEARCH))
             continue;
         add(self, " OR LOWER(");
         add(self, at->name);
-        add(self, ") LIKE ");
+        add(self, ") LIKE LOWER(CAST(");
         add_value(self, db_text(pattern));
-        add(self, " ESCAPE '\\'");
+        add(self, " AS TEXT)) ESCAPE '\\'");
     }
     add(self, ")");
     return MCP_OK;
@@ -198,16 +220,42 @@ static mcp_status key_of_id(list *self, portarium_tx *tx, const char *id, const 
     return st;
 }
 
-static mcp_status add_cursor(list *self, portarium_tx *tx, const char *text, mcp_error *err)
+/* FNV-1a, continued with a text and its end. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (const char *at = text ? text : "";; at++) {
+        hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
+        if (!*at)
+            return hash;
+    }
+}
+
+uint64_t portarium_query_hash(const portarium_query *query, const portarium_collection *where,
+                              const char *workspace)
+{
+    bool by_time = !query->sort || strcmp(query->sort, "createdAtIso") == 0;
+    uint64_t hash = mix(mix(0xcbf29ce484222325, where->table), workspace);
+    for (size_t i = 0; i < query->filter_count; i++) {
+        const portarium_filter *filter = &query->filters[i];
+        hash = mix(mix(mix(hash, filter->name), filter->value), filter->other);
+    }
+    hash = mix(mix(hash, query->search), by_time ? NULL : query->sort);
+    return mix(hash, query->ascends ? "asc" : "desc");
+}
+
+static mcp_status add_cursor(list *self, portarium_tx *tx, const portarium_query *query,
+                             mcp_error *err)
 {
     portarium_cursor cursor;
     int64_t number = 0;
-    mcp_status st = portarium_cursor_read(&cursor, text, tx->arena, err);
+    mcp_status st = portarium_cursor_read(&cursor, query->cursor, tx->arena, err);
+    bool is_other = st == MCP_OK && cursor.key &&
+                    cursor.list != portarium_query_hash(query, self->where, tx->workspace);
     if (st == MCP_OK && !cursor.key)
         st = key_of_id(self, tx, cursor.id, &cursor.key, err);
     if (st != MCP_OK)
         return st;
-    if (self->key_is_integer && !integer_of(&number, cursor.key))
+    if (is_other || (self->key_is_integer && !integer_of(&number, cursor.key)))
         return mcp_error_set(err, MCP_E_PARAMS, "cursor is of another list");
     add(self, " AND (");
     add_key(self);
@@ -242,11 +290,11 @@ static mcp_status build(list *self, portarium_tx *tx, const portarium_query *que
     add(self, self->where->table);
     add_scope(self, tx);
     for (size_t i = 0; st == MCP_OK && i < query->filter_count; i++)
-        st = add_filter(self, &query->filters[i], err);
+        st = add_filter(self, tx->arena, &query->filters[i], err);
     if (st == MCP_OK && query->search)
         st = add_search(self, tx->arena, query->search, err);
     if (st == MCP_OK && query->cursor)
-        st = add_cursor(self, tx, query->cursor, err);
+        st = add_cursor(self, tx, query, err);
     add(self, " ORDER BY ");
     add_key(self);
     add(self, self->ascends ? " ASC, id ASC LIMIT " : " DESC, id DESC LIMIT ");
@@ -266,6 +314,7 @@ mcp_status portarium_page_read(portarium_page *out, portarium_tx *tx,
 {
     list self = { .where = where };
     db_rows *rows = NULL;
+    const uint64_t hash = portarium_query_hash(query, where, tx->workspace);
     portarium_cursor last = { .key = NULL };
     size_t bytes = 0, length = 0;
     *out = (portarium_page){ .items = mcp_arena_array(tx->arena, (size_t)query->limit,
@@ -283,7 +332,8 @@ mcp_status portarium_page_read(portarium_page *out, portarium_tx *tx,
         }
         st = portarium_record_read(&out->items[out->count], tx, rows, err);
         last = (portarium_cursor){ .key = mcp_arena_strdup(tx->arena, db_text_at(rows, 5, NULL)),
-                                   .id = out->items[out->count].id };
+                                   .id = out->items[out->count].id,
+                                   .list = hash };
         if (st == MCP_OK && !last.key)
             st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a list");
         out->count++;

@@ -21,8 +21,8 @@ typedef struct portarium_page {
 
 /** A condition of a list. */
 typedef struct portarium_filter {
-    const char *name; /* of a member, or of a link's filter */
-    const char *value;
+    const char *name;  /* of a member, or of a link's filter */
+    const char *value; /* of `status` also several: "pending,assigned" */
     const char *other; /* another value that fits, too; NULL: none */
 } portarium_filter;
 
@@ -36,6 +36,10 @@ typedef struct portarium_query {
     const char *cursor; /* of the page before, or a record's id; NULL: the first page */
     int limit;          /* 1 to 200 */
 } portarium_query;
+
+/** What tells lists apart: collection, workspace, filters, search and order. For cursors. */
+uint64_t portarium_query_hash(const portarium_query *query, const portarium_collection *where,
+                              const char *workspace);
 
 /**
  * List records.

@@ -25,6 +25,8 @@ typedef struct portarium_column {
     const char *name; /* in the table; NULL ends a list */
     const char *member;
     unsigned flags;
+    const char *(*word)(size_t index); /* the values that there are, NULL behind the last; NULL: any
+                                        * text */
 } portarium_column;
 
 /** Where records of a kind are stored. */
@@ -43,7 +45,8 @@ typedef struct portarium_collection {
 extern const portarium_collection portarium_workspaces, portarium_users, portarium_workflows,
     portarium_adapters, portarium_policies, portarium_runs, portarium_actions, portarium_plans,
     portarium_approvals, portarium_proposals, portarium_work_items, portarium_human_tasks,
-    portarium_machines, portarium_agents, portarium_webhooks, portarium_legal_holds;
+    portarium_machines, portarium_agents, portarium_webhooks, portarium_legal_holds,
+    portarium_entries;
 
 /** A record as read. Everything is in the transaction's arena. */
 typedef struct portarium_record {

@@ -15,6 +15,7 @@ typedef struct portarium_settings {
     const char *environment;   /* "dev", "test", "staging" or "prod" */
     bool compat_cancel;        /* rbac.compat_cancel: every role may cancel a run */
     bool audit_reads;          /* who is shown evidence is in the evidence */
+    int commits_max;           /* commands that wait for the database; 0: 10,000 */
     int64_t idempotency_ms;    /* how long answers to keys are kept; 0: 24 h */
     int64_t assisted_grace_ms; /* the wait before an Assisted action; 0: none */
     int64_t flush_ms;          /* heartbeats are stored as often; 0: 5,000 */

@@ -8,10 +8,12 @@
 
 #include "mcp/hash.h"
 #include "mcp/random.h"
+#include "store/journal.h"
 #include "store/tx/held.h"
 
 static const char prefix[] = "ptm_";
 enum { PREFIX = 4, SECRET_BYTES = 32, TOKENS_MAX = 200 };
+enum { ACTIVE = 11 }; /* column behind TOKEN_COLUMNS */
 
 #define TOKEN_COLUMNS                                                                              \
     "id, workspace, subject, roles, tier, agent_id, machine_id, owner, created_at, expires_at, "   \
@@ -128,12 +130,16 @@ static mcp_status find(portarium_token *out, portarium_tx *tx, const char *hash,
     bool found = false;
     db_value values[] = { db_text(hash) };
     mcp_status st = db_query(&rows, tx->session,
-                             "SELECT " TOKEN_COLUMNS " FROM api_tokens WHERE hash = $1", values, 1,
-                             err);
+                             "SELECT " TOKEN_COLUMNS ", (SELECT active FROM users WHERE "
+                             "users.workspace = api_tokens.workspace AND users.id = "
+                             "api_tokens.subject) FROM api_tokens WHERE hash = $1",
+                             values, 1, err);
     if (st == MCP_OK)
         st = db_next(rows, &found, err);
     if (st == MCP_OK && found)
         st = read_row(out, tx, rows, err);
+    if (st == MCP_OK && found)
+        out->is_inactive = !db_null_at(rows, ACTIVE) && db_int_at(rows, ACTIVE) == 0;
     db_rows_free(rows);
     return st == MCP_OK && !found ? mcp_error_set(err, MCP_E_DENIED, "The token is unknown.") : st;
 }
@@ -165,7 +171,9 @@ mcp_status portarium_token_read(portarium_token *out, portarium_tx *tx, const ch
         return mcp_error_set(err, MCP_E_DENIED, "The token was revoked.");
     if (out->expires_ms > 0 && out->expires_ms <= tx->now_ms)
         return mcp_error_set(err, MCP_E_DENIED, "The token has expired.");
-    return MCP_OK;
+    return out->is_inactive
+               ? mcp_error_set(err, MCP_E_DENIED, "The user of the token is not active.")
+               : MCP_OK;
 }
 
 mcp_status portarium_token_require(portarium_tx *tx, const char *hash, mcp_error *err)
@@ -173,8 +181,48 @@ mcp_status portarium_token_require(portarium_tx *tx, const char *hash, mcp_error
     db_value values[] = { db_text(hash), db_int(tx->now_ms) };
     return db_defer(tx->session, MCP_E_DENIED,
                     "SELECT 1 FROM api_tokens WHERE hash = $1 AND revoked_at IS NULL AND "
-                    "(expires_at IS NULL OR expires_at > $2)",
+                    "(expires_at IS NULL OR expires_at > $2) AND NOT EXISTS (SELECT 1 FROM users "
+                    "WHERE users.workspace = api_tokens.workspace AND users.id = "
+                    "api_tokens.subject AND users.active = 0)",
                     values, 2, err);
+}
+
+static const char subjects[] = "subject";
+
+static mcp_status find_inactive(bool *out, portarium_tx *tx, const char *subject, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(tx->workspace), db_text(subject) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT 1 FROM users WHERE workspace = $1 AND id = $2 AND active = 0",
+                             values, 2, err);
+    *out = portarium_next(rows, &st, err);
+    db_rows_free(rows);
+    return st;
+}
+
+/* A change of a user locks the workspace, as for tokens. */
+mcp_status portarium_subject_check(portarium_tx *tx, const char *subject, mcp_error *err)
+{
+    bool is_inactive = false;
+    const bool *kept = portarium_held_get(tx, subjects, subject);
+    mcp_status st = MCP_OK;
+    if (kept) {
+        is_inactive = *kept;
+    } else {
+        const portarium_tx reader = portarium_held_reader(tx);
+        st = find_inactive(&is_inactive, tx, subject, err);
+        if (st == MCP_OK)
+            portarium_held_keep(tx, &reader, subjects, subject, &is_inactive, sizeof is_inactive);
+    }
+    return is_inactive ? mcp_error_set(err, MCP_E_DENIED, "The user of the token is not active.")
+                       : st;
+}
+
+void portarium_tokens_forget(const portarium_tx *tx)
+{
+    portarium_held_drop(tx, prefix);
+    portarium_held_drop(tx, subjects);
 }
 
 mcp_status portarium_token_revoke(portarium_tx *tx, const char *id, mcp_error *err)
@@ -188,6 +236,35 @@ mcp_status portarium_token_revoke(portarium_tx *tx, const char *id, mcp_error *e
                            values, 3, err);
     if (st == MCP_OK && changed == 0)
         st = mcp_error_set(err, MCP_E_NOT_FOUND, "Token %.128s not found.", id);
+    const portarium_event event = { .type = "TokenRevoked", .kind = "token", .id = id };
+    return st == MCP_OK ? portarium_event_add(tx, &event, err) : st;
+}
+
+/* The first token of a subject behind an id that is not revoked. @param out NULL: there is none */
+static mcp_status find_live(const char **out, portarium_tx *tx, const char *subject,
+                            const char *after, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(tx->workspace), db_text(subject), db_text(after) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT id FROM api_tokens WHERE workspace = $1 AND subject = $2 AND "
+                             "id > $3 AND revoked_at IS NULL ORDER BY id LIMIT 1",
+                             values, 3, err);
+    bool found = portarium_next(rows, &st, err);
+    *out = found ? mcp_arena_strdup(tx->arena, db_text_at(rows, 0, NULL)) : NULL;
+    db_rows_free(rows);
+    return found && !*out ? mcp_error_set(err, MCP_E_NOMEM, "no memory for a token") : st;
+}
+
+mcp_status portarium_tokens_revoke(portarium_tx *tx, const char *subject, mcp_error *err)
+{
+    const char *id = "";
+    mcp_status st = MCP_OK;
+    while (st == MCP_OK && id) {
+        st = find_live(&id, tx, subject, id, err);
+        if (st == MCP_OK && id)
+            st = portarium_token_revoke(tx, id, err);
+    }
     return st;
 }
 

@@ -18,6 +18,7 @@ typedef struct portarium_token {
     const char *tier, *agent_id, *machine_id, *owner; /* NULL: none */
     int64_t expires_ms;                               /* 0: never */
     int64_t created_ms, revoked_ms;                   /* revoked_ms 0: it is not */
+    bool is_inactive; /* the subject is a user who is not active; not known of lists */
 } portarium_token;
 
 /** Make a token and store it. @param secret filled with the token itself, which nobody can read
@@ -32,7 +33,8 @@ const char *portarium_roles_text(mcp_arena *arena, portarium_roles roles);
 bool portarium_token_hash(char out[65], const char *secret);
 
 /**
- * Read a token by its hash and check that it is neither expired nor revoked.
+ * Read a token by its hash and check that it is neither expired nor revoked, and that its subject,
+ * where there is such a user, is active.
  *
  * @return MCP_OK; MCP_E_DENIED; statuses of db.h
  */
@@ -45,6 +47,19 @@ mcp_status portarium_token_read(portarium_token *out, portarium_tx *tx, const ch
  * @return MCP_OK; MCP_E_DENIED, perhaps by a later call or the commit: read it to learn why
  */
 mcp_status portarium_token_require(portarium_tx *tx, const char *hash, mcp_error *err);
+
+/**
+ * Check a caller who has no token of ours, as by a JWT: where there is such a user, it is active.
+ *
+ * @return MCP_OK; MCP_E_DENIED; statuses of db.h
+ */
+mcp_status portarium_subject_check(portarium_tx *tx, const char *subject, mcp_error *err);
+
+/** A user was changed, so what was read of tokens and subjects may not hold. */
+void portarium_tokens_forget(const portarium_tx *tx);
+
+/** Revoke the tokens of a subject. @return MCP_OK, also when there are none; statuses of db.h */
+mcp_status portarium_tokens_revoke(portarium_tx *tx, const char *subject, mcp_error *err);
 
 /** Revoke a token by its id. @return MCP_OK, also when it was revoked before; MCP_E_NOT_FOUND */
 mcp_status portarium_token_revoke(portarium_tx *tx, const char *id, mcp_error *err);

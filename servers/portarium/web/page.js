@@ -2,9 +2,10 @@
  * page.js - the cockpit: signs in, follows the workspace's events, and shows one place at a time,
  * a list and the details of what is chosen in it.
  *
- * The address says what is shown: #/runs/ID. A place has a name, a title, the kinds of events that
- * change it, and functions: list() fetches the items, row(item) draws one, key(item) is its id,
- * count(items) is how many of them wait for a person, detail(id) fetches and draws the details.
+ * The address says what is shown: #/runs/ID. A place has a name, a title, and functions:
+ * list(pages) fetches the items of so many pages, {items, more}; row(item) draws one, key(item) is
+ * its id, waiting(found) says how many wait for a person, where `found` is what list has just
+ * given, if it has; detail(id) fetches and draws the details.
  */
 import { Api, Refusal } from './api.js';
 import { agents } from './panes/agents.js';
@@ -22,9 +23,12 @@ const makers = [inbox, tasks, runs, workItems, agents, policies, evidence];
 const byId = (id) => document.getElementById(id);
 
 let api = null, places = [], place = null, chosen = null, items = [], timer = null, toastTimer = null;
-let turn = 0, workspaceTurn = 0;
+let turn = 0, workspaceTurn = 0, signInTurn = 0;
+let pages = 1, more = false; /* of the list: how many are shown, whether there are further ones */
+let inSight = null; /* the address whose row was last scrolled to */
+let drawn = null; /* the address whose details are on the page */
 let isFetching = false, isOld = false; /* isOld: something happened during the fetching */
-const counts = new Map();
+const counts = new Map(), running = new Set();
 
 /* ---- what the panes may use ------------------------------------------------------------------ */
 
@@ -37,17 +41,30 @@ function toast(words) {
 
 /* Run something that may be refused; a refusal is shown. @return whether it was done */
 async function attempt(work) {
+    const by = api;
     try {
         await work();
         return true;
     } catch (error) {
-        if (error.name === 'AbortError')
+        if (error.name === 'AbortError' || by !== api) /* of a session that has ended */
             return false;
         if (error instanceof Refusal && error.status === 401)
             signOut('The token is not valid any more.');
         else
             toast(error.message);
         return false;
+    }
+}
+
+/* The same for a command: while it is under way, a second click on its button does nothing. */
+async function command(name, work) {
+    if (running.has(name))
+        return false;
+    running.add(name);
+    try {
+        return await attempt(work);
+    } finally {
+        running.delete(name);
     }
 }
 
@@ -68,10 +85,19 @@ function why(title, button) {
 
 const go = (name, id) => { location.hash = id ? `#/${name}/${encodeURIComponent(id)}` : `#/${name}`; };
 
+/* A part of an address; as it is where it is not encoded as one. */
+function decoded(text) {
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}
+
 /* What the address asks for: [name, id], an empty text where it has none. */
 function asked() {
     const [, name, id] = /^#\/([^/]*)\/?(.*)$/.exec(location.hash) ?? [null, '', ''];
-    return [name, decodeURIComponent(id)];
+    return [name, decoded(id)];
 }
 
 /* From this to `next`, or to the list. A command may be answered late, and who has gone elsewhere
@@ -93,33 +119,53 @@ function drawList() {
     }, place.row(item)));
     const list = byId('list');
     list.setAttribute('aria-label', place.title);
-    show(list, place.head ? place.head() : null, rows, rows.length ? null : h('p', { class: 'empty' }, place.empty));
-    list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+    show(list, place.head ? place.head() : null, rows, rows.length ? null : h('p', { class: 'empty' }, place.empty),
+        more ? h('p', { class: 'more' }, h('button', { onclick: () => { pages++; refresh(); } }, `Show more than these ${rows.length}`)) : null);
+    if (inSight !== location.hash) /* once: who scrolls on is not brought back */
+        list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+    inSight = location.hash;
+}
+
+/* The details; in their place, why there are none. */
+async function contentOf(id) {
+    try {
+        return await place.detail(id);
+    } catch (error) {
+        if (!(error instanceof Refusal) || error.status === 401 || (error.status !== 404 && drawn === `${place.name}/${id}`))
+            throw error;
+        return [h('p', { class: 'error', role: 'alert' }, error.message)];
+    }
 }
 
 async function drawDetail(mine) {
     const detail = byId('detail');
     document.body.classList.toggle('has-detail', chosen !== null);
     if (chosen === null) {
+        drawn = null;
         show(detail, h('p', { class: 'empty' }, items.length ? 'Choose one of the list.' : place.hint ?? ''));
         return;
     }
+    const address = `${place.name}/${chosen}`;
     let content;
     do
-        content = await place.detail(chosen);
+        content = await contentOf(chosen);
     while (await released() && mine === turn);
-    if (mine === turn)
-        show(detail, h('a', { class: 'back', href: `#/${place.name}` }, `‹ ${place.title}`), content);
+    if (mine !== turn)
+        return;
+    show(detail, h('a', { class: 'back', href: `#/${place.name}` }, `‹ ${place.title}`), content);
+    if (drawn !== address)
+        detail.scrollTop = 0;
+    drawn = address;
 }
 
 async function fetchAndDraw(mine) {
-    const where = place, found = await where.list();
+    const where = place, found = await where.list(pages);
+    const count = where.waiting ? await where.waiting(found) : null;
     await released();
     if (mine !== turn)
         return;
-    items = found;
-    if (where.count)
-        counts.set(where, where.count(found));
+    ({ items, more } = found);
+    counts.set(where, count);
     if (chosen === null && where.choosesFirst && items.length && innerWidth > 760)
         chosen = where.key(items[0]);
     drawPlaces();
@@ -128,12 +174,12 @@ async function fetchAndDraw(mine) {
 }
 
 async function countOthers(mine) {
-    const others = places.filter((one) => one !== place && one.count);
-    const found = await Promise.all(others.map((one) => one.list()));
+    const others = places.filter((one) => one !== place && one.waiting);
+    const found = await Promise.all(others.map((one) => one.waiting()));
     await released();
     if (mine !== turn)
         return;
-    others.forEach((one, i) => counts.set(one, one.count(found[i])));
+    others.forEach((one, i) => counts.set(one, found[i]));
     drawPlaces();
 }
 
@@ -166,6 +212,9 @@ function route() {
         byId('list').replaceChildren();
         byId('detail').replaceChildren();
         items = [];
+        pages = 1;
+        more = false;
+        drawn = null;
     }
     place = next;
     chosen = id || null;
@@ -213,38 +262,54 @@ function showSignedIn(isIn) {
         byId('token').focus();
 }
 
+/* Of several that overlap, the last one counts. */
 async function signIn(token) {
-    const next = new Api(token);
+    const mine = ++signInTurn, next = new Api(token);
     try {
         await next.open();
     } catch (error) {
         next.close();
-        signOut(error.status === 401 ? 'This token is not valid.' : error.message);
+        if (mine === signInTurn)
+            signOut(error.status === 401 ? 'This token is not valid.' : error.message);
         return;
     }
+    if (mine !== signInTurn) {
+        next.close();
+        return;
+    }
+    api?.close(); /* of somebody else, whose token was in this tab before */
     sessionStorage.setItem(STORED, token);
     api = next;
-    const tools = { api, attempt, toast, why, refresh, go, leave };
+    place = null;
+    const tools = { api, attempt, command, toast, why, refresh, go, leave };
     places = makers.map((make) => make(tools));
     counts.clear();
     byId('sign-in-error').textContent = '';
     showSignedIn(true);
     attempt(showWorkspace);
-    api.follow({
-        state: connectionIs,
-        lost: () => { attempt(showWorkspace); soon(); },
-        event(type) {
-            if (/^Workspace/.test(type))
-                attempt(showWorkspace);
-            soon();
-        },
-    });
+    follow(next);
     route();
 }
 
+function follow(mine) {
+    const ours = (work) => (...given) => { if (mine === api) work(...given); };
+    mine.follow({
+        state: ours(connectionIs),
+        lost: ours(() => { attempt(showWorkspace); soon(); }),
+        event: ours((type) => {
+            if (/^Workspace/.test(type))
+                attempt(showWorkspace);
+            soon();
+        }),
+    });
+}
+
 function signOut(words = '') {
+    signInTurn++;
     api?.close();
     api = null;
+    drawn = null;
+    byId('ask').close('');
     turn++; /* what was fetched is not drawn any more */
     workspaceTurn++;
     clearTimeout(timer);
@@ -298,6 +363,7 @@ byId('sign-in').addEventListener('submit', (event) => { event.preventDefault(); 
 byId('leave').addEventListener('click', () => signOut());
 byId('freeze').addEventListener('click', freeze);
 byId('help').addEventListener('click', () => byId('keys').showModal());
+document.querySelector('.skip').addEventListener('click', (event) => { event.preventDefault(); byId('list').focus(); });
 byId('ask-no').addEventListener('click', () => byId('ask').close(''));
 byId('ask-yes').value = 'yes';
 addEventListener('hashchange', () => { if (!takeToken()) route(); });
@@ -309,7 +375,7 @@ function takeToken() {
     if (!given)
         return false;
     history.replaceState(null, '', `${location.pathname}#/inbox`);
-    signIn(decodeURIComponent(given[1]));
+    signIn(decoded(given[1]));
     return true;
 }
 

@@ -56,6 +56,11 @@ export function chip(word) {
     return h('span', { class: 'chip', 'data-word': word }, String(word ?? 'unknown').replace(/([a-z])([A-Z])/g, '$1 $2'));
 }
 
+/** How many there are, or of how many there are more; nothing where there is none. */
+export function counted(count, more) {
+    return more ? `${count}+` : count || null;
+}
+
 /** A value as JSON in a box that is never folded. */
 export function box(value) {
     return h('pre', { class: 'box' }, json(value));

@@ -38,13 +38,13 @@ function roguePath(rogue) {
     const p = rogue.initialPosition ?? { x: 0, y: 0, z: 0 }, v = rogue.velocity ?? { x: 0, y: 0, z: 0 };
     if (!rogue.pathCurvature)
         return { kind: 'line', A: [v.x, v.y, v.z], B: [0, 0, 0], C: [p.x, p.y, p.z], speed: 0, phase: 0 };
-    const a = rogue.semiMajorAxis ?? 100;
+    const a = rogue.semiMajorAxis ?? 100, speed = 360 / (rogue.pathPeriod ?? a * 5);
     const shape = ellipse(a, rogue.eccentricity ?? 0, rogue.orbitRotX, rogue.orbitRotY, rogue.orbitRotZ);
     return {
         kind: 'ellipse',
         ...shape,
         C: [p.x + (rogue.pathOffsetX ?? 0), p.y + (rogue.pathOffsetY ?? 0), p.z + (rogue.pathOffsetZ ?? 0)],
-        speed: 360 / (rogue.pathPeriod ?? a * 5),
+        speed: Number.isFinite(speed) ? speed : 0,
         phase: 0,
     };
 }
@@ -67,9 +67,9 @@ export function pathOf(star) {
 }
 
 /** The angle on a path in degrees, between -360 and 360. Whole turns are removed, because they cost
- *  precision. */
+ *  precision. An angle beyond the range of a number counts as 0, as in motion.c. */
 export function angleAt(speed, phase, time) {
-    return (time * speed + phase) % 360;
+    return (time * speed + phase) % 360 || 0;
 }
 
 /** The place on a path at this time, relative to the parent. */

@@ -270,6 +270,24 @@ export function randomCase(seed, features) {
     };
 }
 
+/** The case of the first `count` stages alone. */
+export function firstStages(c, count) {
+    const first = (list) => list.slice(0, count);
+    const items = (list) => list.map((item) => ({
+        ...item, ...(item.at ? { at: first(item.at) } : {}), ...(item.factors ? { factors: first(item.factors) } : {}) }));
+    return {
+        ...c, stages: first(c.stages), openings: first(c.openings), factors: first(c.factors),
+        loads: c.loads.map(first), available: c.available.map(first),
+        inflow: { ...c.inflow, stats: c.inflow.stats.map((list) => list.slice(0, count + 2)),
+                  coefficients: c.inflow.coefficients.map(first), ratios: c.inflow.ratios.map(first) },
+        hydros: items(c.hydros).map((hydro) => ({ ...hydro, withdrawal: first(hydro.withdrawal) })),
+        thermals: items(c.thermals), lines: items(c.lines), stations: items(c.stations),
+        contracts: items(c.contracts), sources: items(c.sources),
+        constraints: c.constraints.map((constraint) => (
+            { ...constraint, rows: constraint.rows.filter(({ stage }) => stage < count) })).filter(({ rows }) => rows.length),
+    };
+}
+
 /* ---- the directory --------------------------------------------------------------------------- */
 
 /* Whether records and rows are written last first; the order of these members has a meaning. */

@@ -33,6 +33,8 @@ const tools = [
   { name: "read-note", inputSchema: object },
   { name: "read_as_task", inputSchema: object, execution: { taskSupport: "required" } },
   { name: "read_untyped", inputSchema: object },
+  { name: "read_null", title: null, description: null, inputSchema: object, outputSchema: null, annotations: { title: null, readOnlyHint: true },
+    icons: null, _meta: null },
   { name: "read_broken", inputSchema: { type: "object", properties: { a: { type: "no such type" } } } },
 ];
 

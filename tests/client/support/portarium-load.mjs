@@ -288,7 +288,8 @@ export class Load {
         return Number(this.plane.db.sql("SELECT COUNT(*) AS n FROM runs WHERE status NOT IN ('Succeeded', 'Failed', 'Cancelled') AND workflow_id <> 'wf-cancel'")[0].n);
     }
 
-    /** Everything that can end ends: people go on deciding, resolving and repeating. */
+    /** Everything that can end ends: people go on deciding, resolving and repeating. A lease that
+     *  is lost may have to expire first, and after a clock was set back time is half as fast. */
     async settle(server) {
         this.server = () => server;
         await this.resend();
@@ -299,7 +300,7 @@ export class Load {
                 await worker.work(server);
             await this.resolve(server);
             return this.open() === 0;
-        }, 'all runs to end', 60_000 + 100 * this.open()).catch((error) => {
+        }, 'all runs to end', 150_000 + 100 * this.open()).catch((error) => {
             const left = this.plane.db.sql("SELECT json FROM runs WHERE status NOT IN ('Succeeded', 'Failed', 'Cancelled') AND workflow_id <> 'wf-cancel' LIMIT 3");
             throw new Error(`${error.message}: ${JSON.stringify(left)} ${server.log.slice(-2000)}`);
         });

@@ -190,12 +190,16 @@ static bool wants_log(const mcp_call *call, mcp_level level)
 static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, const char *text,
                            const mcp_json *data)
 {
+    const char *level_name = mcp_level_name(level);
     mcp_json_writer writer;
-    struct mcp__report *report = report_begin(&writer, "notifications/message", true);
 
+    if (level_name[0] == '\0')
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "there is no level %d of log messages",
+                             (int)level);
+    struct mcp__report *report = report_begin(&writer, "notifications/message", true);
     if (!report)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a log message");
-    mcp_write_member_string(&writer, "level", mcp_level_name(level));
+    mcp_write_member_string(&writer, "level", level_name);
     if (logger)
         mcp_write_member_string(&writer, "logger", logger);
     if (data)

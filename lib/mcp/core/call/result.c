@@ -205,10 +205,17 @@ static void render_error(mcp_call *call, mcp_status status)
 /* The result was there but cannot be sent: say why, and how a smaller one can be had. */
 static mcp_status unsendable(mcp_call *call, mcp_status st)
 {
+    const mcp__draft *result = &call->answer.result;
+
     mcp_buf_clear(&call->answer.error_data.text);
     call->answer.error_data.holds = MCP__DRAFT_EMPTY;
     if (st == MCP_E_LIMIT && call->err.status == st)
         return st; /* the writer of the result has said what was too large */
+    if (result->holds != MCP__DRAFT_EMPTY && result->text.status == MCP_OK &&
+        result->writer.status == MCP_E_LIMIT)
+        return mcp_error_set(&call->err, st,
+                             "the answer has more than %d levels of arrays and objects",
+                             MCP_JSON_DEPTH_MAX);
     if (st == MCP_E_LIMIT)
         return mcp_error_set(&call->err, st, "the answer is larger than %zu bytes: ask for less",
                              call->context->options->limits.reply_max_bytes);

@@ -16,8 +16,7 @@
  * for all of it.
  *
  * `lock` guards the gathered changes and the executor that takes the node. It is not held while
- * posting, so the last session to leave, whose executor ends soon afterwards, waits until nobody is
- * posting.
+ * posting, so who detaches the executor, which ends soon afterwards, waits until nobody is posting.
  */
 #include "mcp/core/subscriptions/subscriptions.h"
 
@@ -647,8 +646,12 @@ void mcp__subscriptions_enter(mcp__subscriptions *self, mcp__session *session)
 void mcp__subscriptions_leave(mcp__subscriptions *self, mcp__session *session)
 {
     LIST_REMOVE(session, notified);
-    if (!LIST_EMPTY(&self->sessions))
-        return;
+    if (LIST_EMPTY(&self->sessions))
+        mcp__subscriptions_detach(self);
+}
+
+void mcp__subscriptions_detach(mcp__subscriptions *self)
+{
     pthread_mutex_lock(&self->lock);
     self->executor = NULL;
     while (self->posting > 0)

@@ -61,6 +61,10 @@ void mcp__subscriptions_free(mcp__subscriptions *self);
 void mcp__subscriptions_enter(mcp__subscriptions *self, mcp__session *session);
 void mcp__subscriptions_leave(mcp__subscriptions *self, mcp__session *session);
 
+/** On the loop, before its executor ends: nothing is posted any more. Sessions leave later, and
+ *  notifications from other threads are dropped meanwhile. */
+void mcp__subscriptions_detach(mcp__subscriptions *self);
+
 /** Any thread. Features came or went. @param change borrowed while the subscriptions live */
 void mcp__subscriptions_lists(mcp__subscriptions *self, mcp__list_change *change);
 

@@ -271,6 +271,57 @@ bool mcp__origin_is_own(const char *origin, const char *host, int own_port,
            is_listed(&from, hosts, standard);
 }
 
+/* Whether a text has none of these bytes and nothing but printable ASCII. */
+static bool is_plain(const char *text, const char *none_of)
+{
+    for (; *text; text++)
+        if (*text <= 0x20 || *text >= 0x7f || strchr(none_of, *text))
+            return false;
+    return true;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), size = strlen(end);
+
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+/* Whether a browser could send it: scheme, host, and the port unless it is the default one, as RFC
+ * 6454 section 6.1 writes them; of http and https in small letters. */
+static bool is_origin(const char *text)
+{
+    const char *host = strstr(text, "://");
+    bool is_http = strncmp(text, "http://", 7) == 0, is_https = strncmp(text, "https://", 8) == 0;
+
+    if (!host || host == text || host[3] == '\0' || !is_plain(host + 3, "/?#@*\\"))
+        return false;
+    if (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != (size_t)(host - text))
+        return false;
+    if ((is_http && ends_with(text, ":80")) || (is_https && ends_with(text, ":443")))
+        return false;
+    return !(is_http || is_https) || !strpbrk(host, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
+mcp_status mcp__origin_check_lists(const char *const *hosts, const char *const *origins,
+                                   mcp_error *err)
+{
+    for (; hosts && *hosts; hosts++)
+        if (**hosts == '\0' || !is_plain(*hosts, "/?#@*"))
+            return mcp_error_set(err, MCP_E_PARAMS,
+                                 "\"%s\" is no name that Host may have: write app.example, or "
+                                 "app.example:8443",
+                                 *hosts);
+    for (; origins && *origins; origins++)
+        if (!is_origin(*origins))
+            return mcp_error_set(
+                err, MCP_E_PARAMS,
+                "no browser sends the origin \"%s\": write https://app.example, or "
+                "http://app.example:5173, without a path",
+                *origins);
+    return MCP_OK;
+}
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
 const char *mcp__origin_check_origin(const mcp__httpd *httpd, const mcp__http_exchange *exchange)

@@ -42,6 +42,15 @@ mcp__exchange_headers mcp__exchange_headers_of(const mcp__http_exchange *exchang
 bool mcp__host_is_known(const char *host, const char *const *hosts);
 
 /**
+ * Check the lists of the options: an entry that no request can match is a mistake, and an origin
+ * such as "null" stands for any page.
+ *
+ * @return MCP_OK; MCP_E_PARAMS: the message has the entry
+ */
+mcp_status mcp__origin_check_lists(const char *const *hosts, const char *const *origins,
+                                   mcp_error *err);
+
+/**
  * Whether an Origin field is the origin of the server itself: http or https of
  *  - the authority that the request's Host field names,
  *  - this machine, where `own_port` is the port of a loopback address that is listened on (0:

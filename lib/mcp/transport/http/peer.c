@@ -303,6 +303,26 @@ static void on_hung_up(mcp__exchange_owner *owner)
     mcp__dispatch_hang_up(&peer->peer);
 }
 
+/* Of a client that has shut its side, or whose token has expired, what has no end: else it would
+ * last as long as the connection. The peer may be gone afterwards. */
+static void end_endless(mcp__httpd_peer *peer)
+{
+    if (peer->is_session)
+        mcp__http_break(peer->exchange);
+    else if (!peer->is_request)
+        mcp__httpd_peer_end(peer);
+    else
+        mcp__dispatch_end_listening(&peer->peer);
+}
+
+static void on_half_closed(mcp__exchange_owner *owner)
+{
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)((char *)owner - offsetof(mcp__httpd_peer, owner));
+
+    write_comment(peer); /* a client that is gone resets it */
+    end_endless(peer);
+}
+
 mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exchange,
                                      mcp__session_entry *entry, bool is_once)
 {
@@ -325,11 +345,13 @@ mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exch
         .transport = mcp__httpd_transport(exchange),
     };
     peer->owner.hung_up = on_hung_up;
+    peer->owner.half_closed = on_half_closed;
     peer->peer.principal = httpd->caller;
     peer->httpd = httpd;
     peer->entry = entry;
     peer->is_once = is_once;
     peer->origin = mcp__origin_check_origin(httpd, exchange);
+    peer->expires_ms = mcp__httpd_caller_expires_ms(httpd);
     peer->begun_ms = mcp_clock_mono_ms();
     connect(peer, exchange);
     LIST_INSERT_HEAD(&httpd->peers, peer, link);
@@ -373,6 +395,7 @@ void mcp__httpd_peer_attach(mcp__httpd_peer *peer, mcp__http_exchange *exchange,
         mcp__http_end(old);
     }
     peer->origin = mcp__origin_check_origin(peer->httpd, exchange);
+    peer->expires_ms = mcp__httpd_caller_expires_ms(peer->httpd);
     connect(peer, exchange);
     if (mcp__httpd_peer_begin(peer))
         send_kept(peer, after);
@@ -401,6 +424,11 @@ void mcp__httpd_peer_end(mcp__httpd_peer *peer)
     mcp__httpd_peer_free(peer);
 }
 
+static bool has_expired(const mcp__httpd_peer *peer)
+{
+    return peer->expires_ms != 0 && mcp_clock_wall_ms() >= peer->expires_ms;
+}
+
 void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms)
 {
     const mcp_http_limits *limits = &peer->httpd->http.limits;
@@ -410,6 +438,9 @@ void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms)
 
     if (peer->exchange && is_due && (peer->is_stream || begin_stream(peer)))
         write_comment(peer);
+    if (peer->exchange && peer->is_stream &&
+        (mcp__http_is_half_closed(peer->exchange) || has_expired(peer)))
+        end_endless(peer);
 }
 
 mcp__httpd_peer *mcp__httpd_peer_find(const mcp__session_entry *entry, uint32_t stream)

@@ -25,6 +25,9 @@ struct mcp__httpd_peer {
     mcp_call *call;  /* of a REST route; a worker may have it */
     uint32_t stream; /* its number in the session; 0 is the one that GET opens */
     uint64_t number; /* of its last event */
+    int64_t
+        expires_ms; /* wall clock; then what has no end ends: its client comes again with another
+                           token. 0: never */
     int64_t begun_ms;
     int64_t wrote_ms;
     bool is_once;    /* the entry is for this request alone */

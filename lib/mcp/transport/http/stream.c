@@ -63,6 +63,7 @@ struct mcp_stream {
     mcp__httpd *httpd;
     mcp__http_exchange *exchange; /* NULL: not begun, or over */
     LIST_ENTRY(mcp_stream) link;  /* of the server's list */
+    int64_t expires_ms;           /* wall clock; 0: never */
     int64_t wrote_ms;
 };
 
@@ -289,6 +290,12 @@ static void on_hung_up(mcp__exchange_owner *owner)
     leave((mcp_stream *)owner);
 }
 
+/* It has no end of its own, so the reader that has no end either would keep it for ever. */
+static void on_half_closed(mcp__exchange_owner *owner)
+{
+    mcp_stream_close((mcp_stream *)owner);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void release_event(void *owner)
@@ -398,7 +405,8 @@ static void on_posted(mcp__node *node)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, mcp_error *err)
+mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, int64_t expires_ms,
+                           mcp_error *err)
 {
     size_t length = options->first ? strlen(options->first) : 0;
 
@@ -410,6 +418,7 @@ mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, 
     if (!stream)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a stream");
     stream->options = *options;
+    stream->expires_ms = expires_ms;
     if (options->queue_bytes == 0)
         stream->options.queue_bytes = QUEUE_BYTES;
     if (options->queue_events == 0)
@@ -417,7 +426,9 @@ mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, 
     if (options->queue_events > QUEUE_EVENTS_MAX)
         stream->options.queue_events = QUEUE_EVENTS_MAX;
     stream->options.first = memcpy(stream + 1, options->first ? options->first : "", length + 1);
-    stream->owner = (mcp__exchange_owner){ .hung_up = on_hung_up, .drained = on_drained };
+    stream->owner = (mcp__exchange_owner){ .hung_up = on_hung_up,
+                                           .half_closed = on_half_closed,
+                                           .drained = on_drained };
     stream->node.run = on_posted;
     stream->is_held = true;
     atomic_init(&stream->counts, 2);
@@ -445,7 +456,8 @@ void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange
     mcp__httpd_quicken(httpd, stream->options.keepalive_ms / 4 + 1);
     pthread_mutex_lock(&stream->lock);
     stream->loop = httpd->serve.loop;
-    stream->is_closing = stream->is_closing || is_bare || httpd->serve.is_ending;
+    stream->is_closing = stream->is_closing || is_bare || httpd->serve.is_ending ||
+                         mcp__http_is_half_closed(exchange);
     if (is_bare)
         drop_ring(stream);
     pthread_mutex_unlock(&stream->lock);
@@ -467,6 +479,8 @@ void mcp__streams_tick(mcp__httpd *httpd, int64_t now_ms)
         if (stream->count == 0 && stream->room > KEPT_ROOM)
             drop_ring(stream);
         pthread_mutex_unlock(&stream->lock);
+        if (stream->expires_ms != 0 && mcp_clock_wall_ms() >= stream->expires_ms)
+            mcp_stream_close(stream);
         if (now_ms - stream->wrote_ms < stream->options.keepalive_ms ||
             mcp__http_is_blocked(stream->exchange))
             continue;

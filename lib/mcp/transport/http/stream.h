@@ -7,8 +7,10 @@
 
 #include "mcp/transport/http_int.h"
 
-/** For mcp_call_stream. @param out yours until mcp__stream_begin or mcp__stream_abandon */
-mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, mcp_error *err);
+/** For mcp_call_stream. @param out yours until mcp__stream_begin or mcp__stream_abandon
+ *  @param expires_ms of the reader's token, by the wall clock: then it is closed; 0: never */
+mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, int64_t expires_ms,
+                           mcp_error *err);
 
 /** What goes over the wire. */
 const char *mcp__event_bytes(const mcp_event *event, size_t *length);

@@ -56,23 +56,24 @@ mcp_status mcp__problem_status(int http_status)
 }
 
 const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
-                               const mcp_problem *problem)
+                               const mcp__problem *problem)
 {
+    const mcp_problem *shown = &problem->shown;
     const char *type = "application/json";
     mcp_json_writer writer;
 
     /* The words may be a handler's, and a path is the client's: neither is short by nature. */
-    mcp_buf_init(body, BODY_MAX + 6 * strlen(problem->message) +
-                           (problem->path ? 6 * strlen(problem->path) : 0));
-    if (http->problem && http->problem(body, &type, problem, http->routes_data) == MCP_OK &&
+    mcp_buf_init(body, BODY_MAX + 6 * strlen(shown->message) +
+                           (shown->path ? 6 * strlen(shown->path) : 0));
+    if (http->problem && http->problem(body, &type, shown, http->routes_data) == MCP_OK &&
         body->status == MCP_OK && type)
         return type;
     mcp_buf_reset(body);
     mcp_json_writer_init(&writer, body);
     mcp_write_object(&writer);
     mcp_write_member_object(&writer, "error");
-    mcp_write_member_string(&writer, "status", mcp_status_name(problem->status));
-    mcp_write_member_string(&writer, "message", problem->message);
+    mcp_write_member_string(&writer, "status", mcp_status_name(shown->status));
+    mcp_write_member_string(&writer, "message", shown->message);
     mcp_write_end(&writer);
     mcp_write_end(&writer);
     if (mcp_json_writer_status(&writer) != MCP_OK)
@@ -88,17 +89,92 @@ static const char *copy_path(mcp_arena *arena, const mcp__http_exchange *exchang
     return length > 0 ? mcp_arena_strndup(arena, path, length) : NULL;
 }
 
-/* The body for a request without a call. Returns its type. */
-static const char *write_refusal(mcp_buf *body, const mcp__httpd *httpd,
-                                 const mcp__http_exchange *exchange, int http_status,
-                                 mcp_status status, const char *message)
+/* ---- the program's header fields ------------------------------------------------------------- */
+
+static const mcp__problem *whole(const mcp_problem *problem)
+{
+    return (const mcp__problem *)problem;
+}
+
+const char *mcp_problem_header(const mcp_problem *problem, const char *name)
+{
+    const mcp__problem *self = whole(problem);
+    const mcp__rest *rest = self->rest;
+
+    if (self->exchange)
+        return name ? mcp__http_field(self->exchange, name) : NULL;
+    size_t count = rest && name ? rest->field_count : 0;
+    size_t at = count > 0 ? mcp__rest_field_find(rest->fields, count, name) : 0;
+    return at < count ? rest->fields[at].value : NULL;
+}
+
+static bool has_field(const mcp__head *head, const char *name)
+{
+    for (size_t i = 0; i < head->count; i++)
+        if (strcasecmp(head->fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static mcp_status set_of_head(const mcp__problem *self, const char *name, const char *value)
+{
+    if (!name || mcp__rest_is_own_field(name) || !mcp__http_field_is_fit(name, value ? value : ""))
+        return MCP_E_PARAMS;
+    if (!value || has_field(self->head, name))
+        return MCP_OK;
+    if (self->head->count >= MCP__REST_FIELDS_MAX) /* the others are the server's */
+        return MCP_E_LIMIT;
+    const char *own_name = mcp_arena_strdup(self->arena, name);
+    const char *own_value = mcp_arena_strdup(self->arena, value);
+    if (!own_name || !own_value)
+        return MCP_E_NOMEM;
+    mcp__head_add(self->head, own_name, own_value);
+    return MCP_OK;
+}
+
+/* A call's own error is not replaced by that of a field. */
+static mcp_status set_of_call(const mcp__problem *self, const char *name, const char *value)
+{
+    const mcp__rest *rest = mcp__rest_of(self->call);
+    mcp_error kept = self->call->err;
+
+    if (!value || (name && mcp__rest_field_find(rest->answer_fields, rest->answer_field_count,
+                                                name) < rest->answer_field_count))
+        return MCP_OK;
+    mcp_status st = mcp_call_header_set(self->call, name, value);
+    self->call->err = kept;
+    return st;
+}
+
+mcp_status mcp_problem_header_set(const mcp_problem *problem, const char *name, const char *value)
+{
+    const mcp__problem *self = whole(problem);
+
+    if (self->call)
+        return set_of_call(self, name, value);
+    return self->head && self->arena ? set_of_head(self, name, value) : MCP_E_UNSUPPORTED;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+/* The body for a request without a call. Returns its type. @param head,fields NULL: the answer gets
+ * no fields of the program */
+static const char *write_refusal(mcp_buf *body, mcp__head *head, mcp_arena **fields,
+                                 const mcp__httpd *httpd, const mcp__http_exchange *exchange,
+                                 int http_status, mcp_status status, const char *message)
 {
     mcp_arena *arena = mcp_arena_new(PATH_ROOM);
-    mcp_problem problem = { http_status, status, message,
-                            arena ? copy_path(arena, exchange) : NULL };
+    mcp__problem problem = { .shown = { http_status, status, message,
+                                        arena ? copy_path(arena, exchange) : NULL },
+                             .exchange = head ? exchange : NULL,
+                             .head = head,
+                             .arena = arena };
     const char *type = mcp__problem_write(body, &httpd->http, &problem);
 
-    mcp_arena_free(arena);
+    if (fields)
+        *fields = arena;
+    else
+        mcp_arena_free(arena);
     return type;
 }
 
@@ -107,13 +183,16 @@ static void answer_refusal(mcp__httpd *httpd, mcp__http_exchange *exchange, int 
                            mcp_status status, const char *message, const char *allowed)
 {
     mcp__head head = { .count = 0 };
+    mcp_arena *fields = NULL;
     mcp_buf body;
 
-    mcp__head_add(&head, "Content-Type",
-                  write_refusal(&body, httpd, exchange, http_status, status, message));
     mcp__head_add(&head, "Allow", allowed);
+    const char *type = write_refusal(&body, &head, &fields, httpd, exchange, http_status, status,
+                                     message);
+    mcp__head_add(&head, "Content-Type", type);
     mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange), MCP__EXPOSED_OF_ROUTES);
     mcp__head_reply(&head, exchange, http_status, &body);
+    mcp_arena_free(fields);
 }
 
 static void refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_status status,
@@ -132,8 +211,17 @@ bool mcp__rest_refusal_body(mcp_buf *body, const char **mime_type, const mcp__ht
                             const mcp__http_exchange *exchange, int http_status,
                             const char *message)
 {
-    *mime_type = write_refusal(body, httpd, exchange, http_status, mcp__problem_status(http_status),
-                               message);
+    *mime_type = write_refusal(body, NULL, NULL, httpd, exchange, http_status,
+                               mcp__problem_status(http_status), message);
+    return body->length > 0;
+}
+
+bool mcp__rest_refusal(mcp_buf *body, const char **mime_type, mcp__head *head, mcp_arena **fields,
+                       const mcp__httpd *httpd, const mcp__http_exchange *exchange, int http_status,
+                       const char *message)
+{
+    *mime_type = write_refusal(body, head, fields, httpd, exchange, http_status,
+                               mcp__problem_status(http_status), message);
     return body->length > 0;
 }
 
@@ -147,27 +235,34 @@ static void put_head(mcp__head *head, const mcp__httpd_peer *peer, const mcp__re
 }
 
 /* `rest` is NULL where a worker has it. */
-static void send_back(mcp__httpd_peer *peer, const mcp__rest *rest, int status,
+static void send_back(mcp__httpd_peer *peer, mcp__head *head, const mcp__rest *rest, int status,
                       const char *mime_type, mcp_buf *body)
 {
-    mcp__head head = { .count = 0 };
     mcp_buf challenge;
 
     mcp_buf_init(&challenge, CHALLENGE_MAX);
-    mcp__httpd_peer_challenge(peer, &head, &challenge);
-    mcp__head_add(&head, "Content-Type", mime_type);
-    put_head(&head, peer, rest);
-    mcp__head_reply(&head, peer->exchange, status, body);
+    mcp__httpd_peer_challenge(peer, head, &challenge);
+    mcp__head_add(head, "Content-Type", mime_type);
+    put_head(head, peer, rest);
+    mcp__head_reply(head, peer->exchange, status, body);
     mcp_buf_clear(&challenge);
 }
 
-static void send_fault(mcp__httpd_peer *peer, mcp_status fault, const char *path)
+/* @param rest of its fields of the request, which never change: a worker may have the others. NULL:
+ * nothing of it is known */
+static void send_fault(mcp__httpd_peer *peer, mcp_status fault, const mcp__rest *rest)
 {
-    mcp_problem problem = { mcp__problem_http(fault), fault, mcp_status_words(fault), path };
+    mcp__head head = { .count = 0 };
+    mcp__problem problem = { .shown = { mcp__problem_http(fault), fault, mcp_status_words(fault),
+                                        rest ? rest->path : NULL },
+                             .rest = rest,
+                             .head = &head,
+                             .arena = mcp_arena_new(PATH_ROOM) };
     mcp_buf body;
 
     const char *type = mcp__problem_write(&body, &peer->httpd->http, &problem);
-    send_back(peer, NULL, problem.http_status, type, &body);
+    send_back(peer, &head, NULL, problem.shown.http_status, type, &body);
+    mcp_arena_free(problem.arena);
 }
 
 /* The connection is the stream's from now on; or that of the body, whose first piece is the
@@ -199,6 +294,7 @@ static void answer(mcp__peer *self, mcp_buf *message)
     mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
     const mcp_call *call = peer->call;
     mcp__rest *rest = mcp__rest_of(call);
+    mcp__head head = { .count = 0 };
     /* Else a worker may have the call; its path never changes. */
     bool is_done = self->fault == MCP_OK;
     bool is_good = is_done && call->status == MCP_OK && !call->answer.error_text;
@@ -206,10 +302,10 @@ static void answer(mcp__peer *self, mcp_buf *message)
     if (peer->exchange && is_good && (rest->stream || rest->remainder))
         begin(peer, rest, message);
     else if (peer->exchange && is_done)
-        send_back(peer, rest, rest->http_status ? rest->http_status : 200, rest->mime_type,
+        send_back(peer, &head, rest, rest->http_status ? rest->http_status : 200, rest->mime_type,
                   message);
     else if (peer->exchange)
-        send_fault(peer, self->fault, rest->path);
+        send_fault(peer, self->fault, rest);
     mcp_buf_clear(message);
     mcp__httpd_peer_free(peer);
 }

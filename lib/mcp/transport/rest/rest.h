@@ -37,6 +37,9 @@ typedef struct mcp__rest {
     mcp__body *remainder; /* of a body in pieces, likewise */
 } mcp__rest;
 
+/** Whether a field of an answer is the server's: what frames the answer, and its type. */
+bool mcp__rest_is_own_field(const char *name);
+
 /** The index of the field of that name; `count`: there is none. */
 size_t mcp__rest_field_find(const mcp__rest_field *fields, size_t count, const char *name);
 
@@ -61,6 +64,18 @@ void mcp__body_free(mcp__body *body);
 
 /* ---- answers outside MCP that no handler wrote ----------------------------------------------- */
 
+/** A problem on its way to the program's writer, which finds the fields by it. */
+typedef struct mcp__problem {
+    mcp_problem shown; /* first */
+    /* the request: one of them, or nothing of it could be read */
+    const mcp__http_exchange *exchange;
+    const mcp__rest *rest;
+    /* the answer: a call's, or a head whose texts are the arena's */
+    mcp_call *call;
+    mcp__head *head;
+    mcp_arena *arena;
+} mcp__problem;
+
 /** The HTTP status of a status. */
 int mcp__problem_http(mcp_status status);
 
@@ -74,7 +89,7 @@ mcp_status mcp__problem_status(int http_status);
  * @return its type; borrowed
  */
 const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
-                               const mcp_problem *problem);
+                               const mcp__problem *problem);
 
 /** Answer a request of no path of MCP's by an HTTP status. The exchange is over. */
 void mcp__rest_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
@@ -84,5 +99,11 @@ void mcp__rest_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_
 bool mcp__rest_refusal_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
                             const mcp__http_exchange *exchange, int http_status,
                             const char *message);
+
+/** The same with the program's header fields, added to `head`.
+ *  @param fields the arena of their texts: free it after the answer */
+bool mcp__rest_refusal(mcp_buf *body, const char **mime_type, mcp__head *head, mcp_arena **fields,
+                       const mcp__httpd *httpd, const mcp__http_exchange *exchange, int http_status,
+                       const char *message);
 
 #endif

@@ -93,8 +93,7 @@ void mcp_call_status(mcp_call *call, int http_status)
         rest->http_status = http_status;
 }
 
-/* What frames the answer, and its type, are said elsewhere. */
-static bool is_ours(const char *name)
+bool mcp__rest_is_own_field(const char *name)
 {
     static const char *const names[] = { "Content-Type", "Content-Length", "Transfer-Encoding",
                                          "Connection", "Date" };
@@ -129,7 +128,7 @@ mcp_status mcp_call_header_set(mcp_call *call, const char *name, const char *val
     if (!rest)
         return mcp_error_set(&call->err, MCP_E_UNSUPPORTED,
                              "only a route's handler can set header fields");
-    if (!name || is_ours(name) || !mcp__http_field_is_fit(name, value ? value : ""))
+    if (!name || mcp__rest_is_own_field(name) || !mcp__http_field_is_fit(name, value ? value : ""))
         return mcp_error_set(&call->err, MCP_E_PARAMS,
                              "this is no header field that an answer may be given");
     size_t at = mcp__rest_field_find(rest->answer_fields, rest->answer_field_count, name);
@@ -180,6 +179,12 @@ static void on_hung_up(mcp__exchange_owner *owner)
     body->exchange = NULL;
     if (!body->is_working)
         mcp__body_free(body);
+}
+
+/* The next piece finds out whether the client is gone. */
+static void on_half_closed(mcp__exchange_owner *owner)
+{
+    (void)owner;
 }
 
 /* It continues a call, so the bound on waiting calls is not for it. */
@@ -267,7 +272,9 @@ static mcp_status body_new(mcp__body **out, const mcp_body_source *source, size_
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a body in pieces");
     body->task.work = work;
     body->task.done = done;
-    body->owner = (mcp__exchange_owner){ .hung_up = on_hung_up, .drained = on_drained };
+    body->owner = (mcp__exchange_owner){ .hung_up = on_hung_up,
+                                         .half_closed = on_half_closed,
+                                         .drained = on_drained };
     body->source = *source;
     body->err = (mcp_error)MCP_ERROR_INIT;
     mcp_buf_init(&body->piece, max_bytes);
@@ -377,7 +384,8 @@ mcp_status mcp_call_stream(mcp_stream **out, mcp_call *call, const mcp_stream_op
                              "only a route's handler can answer with a stream");
     if (rest->stream)
         return mcp_error_set(err, MCP_E_PARAMS, "the answer is a stream already");
-    mcp_status st = mcp__stream_new(out, options ? options : &standard, err);
+    mcp_status st = mcp__stream_new(out, options ? options : &standard,
+                                    call->principal ? call->principal->expires_ms : 0, err);
     if (st == MCP_OK)
         rest->stream = *out;
     return st;
@@ -396,9 +404,17 @@ static void render_error(mcp_call *call, mcp_status status, const char *message)
         message = mcp_status_words(status);
     if (rest->http_status < 400)
         rest->http_status = mcp__problem_http(status);
-    mcp_problem problem = { rest->http_status, status, message, rest->path };
+    const mcp__problem problem = { .shown = { rest->http_status, status, message, rest->path },
+                                   .rest = rest,
+                                   .call = call };
     rest->mime_type = mcp__problem_write(&body, rest->http, &problem);
     hand_over(&call->answer.message, &body);
+}
+
+/* Blocks, or one that failed. */
+static bool has_content(const mcp_call *call)
+{
+    return call->answer.content.holds != MCP__DRAFT_EMPTY || call->answer.content.status != MCP_OK;
 }
 
 static mcp_status render_body(mcp_call *call)
@@ -409,6 +425,10 @@ static mcp_status render_body(mcp_call *call)
         return MCP_OK;
     if (rest->is_sent)
         return call->answer.message.status;
+    if (call->answer.result.holds == MCP__DRAFT_EMPTY && has_content(call))
+        return mcp_error_set(&call->err, MCP_E_INTERNAL,
+                             "the handler of a route answered with content blocks, which a route "
+                             "does not send: use mcp_call_result or mcp_call_send");
     if (call->answer.result.holds == MCP__DRAFT_EMPTY) {
         rest->http_status = rest->http_status ? rest->http_status : 204;
         return MCP_OK;

@@ -26,6 +26,60 @@ static bool is_known_method(const char *method)
     return false;
 }
 
+static size_t segment_length(const char *at, const char *end)
+{
+    const char *slash = memchr(at, '/', (size_t)(end - at));
+
+    return (size_t)((slash ? slash : end) - at);
+}
+
+/* Whether a segment of a pattern is a variable, "{name}". */
+static bool is_variable(const char *segment, size_t length)
+{
+    return length > 2 && segment[0] == '{' && segment[length - 1] == '}';
+}
+
+/* Whether an earlier segment of the pattern is the same. */
+static bool is_repeated(const char *pattern, const char *segment, size_t length)
+{
+    const char *at = pattern + 1;
+
+    while (at < segment) {
+        size_t earlier = segment_length(at, segment);
+        if (earlier == length && memcmp(at, segment, length) == 0)
+            return true;
+        at += earlier + 1;
+    }
+    return false;
+}
+
+/* What is wrong with a pattern that begins with a slash; NULL: nothing. */
+static const char *pattern_fault(const char *pattern)
+{
+    const char *end = pattern + strlen(pattern);
+
+    for (const char *at = pattern + 1; at < end;) {
+        size_t length = segment_length(at, end);
+        size_t inner = is_variable(at, length) ? 1 : 0;
+        if (memchr(at + inner, '{', length - 2 * inner) ||
+            memchr(at + inner, '}', length - 2 * inner))
+            return "has a variable that is not a whole segment, \"{name}\"";
+        if (inner && is_repeated(pattern, at, length))
+            return "has a variable twice";
+        at += length + 1;
+    }
+    return NULL;
+}
+
+/* Whether an earlier row answers the same requests. */
+static bool is_taken(const mcp_route *routes, const mcp_route *route)
+{
+    for (; routes < route; routes++)
+        if (strcmp(routes->method, route->method) == 0 && strcmp(routes->path, route->path) == 0)
+            return true;
+    return false;
+}
+
 mcp_status mcp__route_check(const mcp_route *routes, mcp_error *err)
 {
     for (const mcp_route *route = routes; route && route->path; route++) {
@@ -36,6 +90,14 @@ mcp_status mcp__route_check(const mcp_route *routes, mcp_error *err)
             return mcp_error_set(err, MCP_E_PARAMS,
                                  "the route \"%s\" must begin with / and have a handler",
                                  route->path);
+        const char *fault = pattern_fault(route->path);
+        if (!fault && is_taken(routes, route))
+            fault = "is in the table twice";
+        if (!fault && route->timeout_ms < 0)
+            fault = "has a negative bound";
+        if (fault)
+            return mcp_error_set(err, MCP_E_PARAMS, "the route %s %s %s", route->method,
+                                 route->path, fault);
         if ((route->flags & MCP_NONBLOCKING) && (route->flags & MCP_LONG))
             return mcp_error_set(err, MCP_E_PARAMS,
                                  "the route %s says both MCP_NONBLOCKING and MCP_LONG",
@@ -68,13 +130,6 @@ int mcp__route_long_count(const mcp_route *routes)
 }
 
 /* ---- paths ----------------------------------------------------------------------------------- */
-
-static size_t segment_length(const char *at, const char *end)
-{
-    const char *slash = memchr(at, '/', (size_t)(end - at));
-
-    return (size_t)((slash ? slash : end) - at);
-}
 
 static int hex_value(char digit)
 {
@@ -173,12 +228,14 @@ static bool fits(const char *pattern, const char *path, size_t length, struct ga
 
     if (length > 1 && path_end[-1] == '/' && path_end[-2] != '/')
         path_end--;
+    if (pattern_end - pattern > 1 && pattern_end[-1] == '/')
+        pattern_end--;
     while (pattern < pattern_end && path < path_end) {
         if (*pattern != '/' || *path != '/')
             return false;
         size_t wanted = segment_length(++pattern, pattern_end);
         size_t got = segment_length(++path, path_end);
-        bool varies = wanted > 2 && pattern[0] == '{' && pattern[wanted - 1] == '}';
+        bool varies = is_variable(pattern, wanted);
         if (varies ? got == 0 : !is_said(pattern, wanted, path, got))
             return false;
         if (varies && all &&
@@ -250,7 +307,8 @@ const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, co
         if (strcmp(route->method, strcmp(method, "HEAD") == 0 ? "GET" : method) == 0)
             return route;
         if (allowed)
-            (void)mcp_buf_printf(allowed, "%s%s", allowed->length > 0 ? ", " : "", route->method);
+            (void)mcp_buf_printf(allowed, "%s%s%s", allowed->length > 0 ? ", " : "", route->method,
+                                 strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
     }
     return NULL;
 }

@@ -60,5 +60,9 @@ mcp_status casparian_preview_tool(casparian_request *request)
                                              request->app->driver, arena, &what,
                                              mcp_call_error(request->call));
     mcp_buf_clear(&warnings);
+    if (st == MCP_E_EXISTS)
+        return casparian_refuse(request, CASPARIAN_CODE_PLUGIN_MODIFIED,
+                                "Start again with the plugin as it is now.", "%s",
+                                mcp_call_error(request->call)->message);
     return st;
 }

@@ -5,6 +5,7 @@
  * the rows of the batch, or a cell of another type. Then the cells that the unfinished row has set
  * move to the front of their columns, which are empty otherwise.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,17 +163,30 @@ static char *duplicate(const char *text)
     return copy;
 }
 
+/* Say what is wrong with a schema. */
+static cf_status wrong(const cf_output *output, const char *column, const char *what)
+{
+    char message[512];
+
+    snprintf(message, sizeof message, "output %.64s: %s%.128s%s", output->name,
+             column ? "the column '" : "", column ? column : "", what);
+    cf_error(output->sink, message);
+    return CF_E_USE;
+}
+
 static cf_status add_columns(cf_output *output, const cf_schema *schema)
 {
     size_t count = schema ? schema->count : 0;
 
     if (count > CF_COLUMNS_MAX)
-        return CF_E_USE;
+        return wrong(output, NULL, "a schema has at most 2000 columns");
     for (size_t i = 0; i < count; i++) {
         const cf_column *column = &schema->columns[i];
         size_t length = column->name ? strlen(column->name) : 0;
         if (!is_usable(column, length))
-            return CF_E_USE;
+            return wrong(output, column->name ? column->name : "",
+                         "' wants a name of 1 to 128 bytes, a known type, as a decimal a precision "
+                         "of 1 to 38 and a scale up to it, and a zone of at most 64 bytes");
         if (append(output, column->name, length, column) == CF_NO_COLUMN)
             return CF_E_NOMEM;
         if (strcmp(column->name, "__cf_row_id") == 0)
@@ -481,6 +495,7 @@ cf_status cf_row_commit(cf_output *output)
         return CF_E_USE;
     if (output->row_status != CF_OK) {
         output->is_in_row = false;
+        cf__sink_drop(sink, output->name, output->row_status);
         return output->row_status;
     }
     size_t after = output->base + output->bytes + output->row_bytes +

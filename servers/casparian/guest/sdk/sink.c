@@ -144,7 +144,8 @@ cf_sink *cf_begin_to(const char *id, const char *version, cf_write *write, void 
     line_text(&line, id);
     line_raw(&line, ",\"parser_version\":");
     line_text(&line, version);
-    line_raw(&line, ",\"capabilities\":{\"multi_output\":true},\"encoding\":\"cfb\"");
+    line_raw(&line,
+             ",\"capabilities\":{\"multi_output\":true,\"finish\":true},\"encoding\":\"cfb\"");
     send_line(sink, &line);
     return sink;
 }
@@ -247,6 +248,37 @@ static void send_no_memory(cf_sink *sink)
     sink->write(CF__STREAM_CONTROL, line, sizeof line - 1, sink->write_data);
 }
 
+void cf__sink_drop(cf_sink *sink, const char *output, cf_status why)
+{
+    if (sink->dropped++ > 0)
+        return;
+    sink->dropped_for = why;
+    snprintf(sink->dropped_from, sizeof sink->dropped_from, "%s", output);
+}
+
+/* A file whose rows are not all there must not look like one whose rows are. */
+static void send_dropped(cf_sink *sink)
+{
+    char message[256];
+
+    snprintf(message, sizeof message, "the plugin lost %llu rows; the first, of output %s, %s",
+             (unsigned long long)sink->dropped, sink->dropped_from,
+             sink->dropped_for == CF_E_LIMIT
+                 ? "is longer than 48 MiB (CF_E_LIMIT)"
+                 : "has a column that there is not, or a value of another type (CF_E_USE)");
+    cf_error(sink, message);
+}
+
+/* Without it the host takes the file as one whose last rows are missing. A library may have left a
+ * line of the stream without an end; empty lines are nothing to the host. */
+static void send_finish(cf_sink *sink)
+{
+    struct line line = { 0 };
+
+    line_raw(&line, "\n{\"type\":\"finish\"");
+    send_line(sink, &line);
+}
+
 int cf_finish(cf_sink *sink, int exit_code)
 {
     if (!sink)
@@ -254,9 +286,12 @@ int cf_finish(cf_sink *sink, int exit_code)
     while (sink->outputs)
         cf_output_close(sink->outputs);
     flush(sink);
+    if (sink->dropped > 0 && sink->status == CF_OK)
+        send_dropped(sink);
     if (sink->status == CF_E_NOMEM)
         send_no_memory(sink);
-    if (sink->status != CF_OK && exit_code == 0)
+    send_finish(sink);
+    if ((sink->status != CF_OK || sink->dropped > 0) && exit_code == 0)
         exit_code = 1;
     free(sink);
     return exit_code;

@@ -300,12 +300,36 @@ mcp_status casparian_drive_commit(casparian_drive *self, mcp_error *err)
 
 /* ---- a commit that was left ------------------------------------------------------------------ */
 
+/* The hashes of its manifests, which are stored with its outputs. @param out NULL ends them */
+static mcp_status find_manifests(const char *out[CASPARIAN_SINK_PLACES_MAX + 1],
+                                 casparian_store *store, int64_t job, mcp_arena *arena,
+                                 mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, casparian_store_database(store), DB_READ, err);
+    if (st == MCP_OK)
+        st = casparian_records_manifests(out, CASPARIAN_SINK_PLACES_MAX, session, job, arena, err);
+    return casparian_store_end(session, st, err);
+}
+
+static mcp_status confirm_left(casparian_store *store, const casparian_claim *claim, mcp_error *err)
+{
+    const char *manifests[CASPARIAN_SINK_PLACES_MAX + 1] = { NULL };
+    const casparian_end end = { .state = CASPARIAN_JOB_COMPLETED, .manifests = manifests };
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_status st = arena ? find_manifests(manifests, store, claim->job, arena, err)
+                          : mcp_error_set(err, MCP_E_NOMEM, "no memory for a commit");
+    if (st == MCP_OK)
+        st = confirm(NULL, store, claim, &end, err);
+    mcp_arena_free(arena);
+    return st;
+}
+
 mcp_status casparian_settle(bool *is_committed, casparian_store *store,
                             const casparian_claim *claim, const char *intent, mcp_error *err)
 {
-    const casparian_end end = { .state = CASPARIAN_JOB_COMPLETED };
     mcp_status st = casparian_commit_settle(is_committed, intent, strlen(intent), err);
     if (st != MCP_OK)
         return st;
-    return *is_committed ? confirm(NULL, store, claim, &end, err) : undo(store, claim, err);
+    return *is_committed ? confirm_left(store, claim, err) : undo(store, claim, err);
 }

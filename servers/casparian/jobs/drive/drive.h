@@ -146,6 +146,8 @@ typedef struct casparian_drive {
     bool has_state_failed; /* the last failure is of the state */
     int64_t current_bytes;
     size_t processed, passed, failed, skipped;
+    uint64_t repaired;          /* texts of all files that were not UTF-8 */
+    const char *first_repaired; /* of the first of these files, its relative path */
     int64_t bytes_read;
     size_t high_tried, high_failed; /* of fail_fast */
     casparian_journal journal;

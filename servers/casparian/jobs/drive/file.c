@@ -87,6 +87,7 @@ mcp_status casparian_guest_make(casparian_guest **out, casparian_store *store,
                     .idle_timeout_ms = plugins->idle_timeout_ms,
                     .file_timeout_ms = plugins->file_timeout_ms,
                     .cpu_s = timeout_ms > 0 ? (uint32_t)(timeout_ms / 1000) + CPU_SLACK_S : 0 },
+        .copies_plugin = true,
         .checks_schema_hash = checks_schema_hash,
     };
     mcp_status st = make_scratch(scratch, sizeof scratch, store, err);
@@ -469,7 +470,8 @@ static mcp_status host_failure(casparian_drive *self, casparian_input *input, mc
     if (self->outputs.has_sink_failed)
         return casparian_drive_fail(self, "sink_error", "%s", cause.message);
     if (st == MCP_E_LIMIT || st == MCP_E_SCHEMA)
-        return fail_file(self, input, "output_limit", "schema_violation", cause.message, err);
+        return fail_file(self, input, st == MCP_E_LIMIT ? "output_limit" : "unsupported_value",
+                         "schema_violation", cause.message, err);
     return casparian_drive_fail(self, "internal", "%s: %s", input->relative, cause.message);
 }
 
@@ -499,6 +501,14 @@ static mcp_status finish(casparian_drive *self, casparian_input *input, int fd,
     return st == MCP_OK ? MCP_OK : host_failure(self, input, st, err);
 }
 
+static void note_repaired(casparian_drive *self, const casparian_input *input,
+                          const casparian_guest_outcome *outcome)
+{
+    if (outcome->repaired > 0 && !self->first_repaired)
+        self->first_repaired = input->relative;
+    self->repaired += outcome->repaired;
+}
+
 static mcp_status run_open(casparian_drive *self, casparian_input *input, int fd, mcp_error *err)
 {
     casparian_guest_outcome outcome;
@@ -515,6 +525,7 @@ static mcp_status run_open(casparian_drive *self, casparian_input *input, int fd
     } else if (outcome.failure != CASPARIAN_FAILURE_NONE) {
         st = guest_failure(self, input, &outcome, err);
     } else {
+        note_repaired(self, input, &outcome);
         return finish(self, input, fd, &hasher, err);
     }
     casparian_hasher_drop(&hasher);

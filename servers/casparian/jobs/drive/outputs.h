@@ -41,6 +41,11 @@ void casparian_output_count(const casparian_output *output, casparian_check_coun
 /* Rows of all outputs. */
 void casparian_outputs_count(const casparian_outputs *self, int64_t *emitted, int64_t *quarantined);
 
+/* The warning of texts that were repaired: letters are lost, and nobody would know. */
+#define CASPARIAN_REPAIRED_FORMAT                                                                  \
+    "values with bytes that are not UTF-8: %llu (first in %.200s), with U+FFFD in their place; "   \
+    "read the file in its encoding, or convert it, as by iconv -f WINDOWS-1252 -t UTF-8"
+
 /* Why the rows of an output without a schema make none; NULL: they do, or there are none. */
 #define CASPARIAN_FLAW_FORMAT "output '%s' gives no schema, so a run of it fails: %s"
 const char *casparian_output_flaw(const casparian_output *output, mcp_arena *arena);

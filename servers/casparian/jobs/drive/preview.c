@@ -20,7 +20,7 @@
 #include "mcp/clock.h"
 #include "schema/zone.h"
 
-enum { LIMIT = 100, LIMIT_MAX = 1000, BUDGET_MS = 20000, SAMPLES_MAX = 8 << 20 };
+enum { LIMIT = 100, LIMIT_MAX = 1000, BUDGET_MS = 20000, SAMPLES_MAX = 8 << 20, ZONES_MAX = 16 };
 
 /* The rows that are shown of an output: JSON objects with commas in between. */
 typedef struct sample {
@@ -30,6 +30,13 @@ typedef struct sample {
     int64_t count;
     bool is_full; /* there were more, or there was no room */
 } sample;
+
+/* Zones that times are shown in. */
+typedef struct zones {
+    const char *names[ZONES_MAX];
+    const casparian_zone *loaded[ZONES_MAX]; /* NULL: UTC, or not known here */
+    size_t count;
+} zones;
 
 typedef struct preview {
     casparian_driver *driver;
@@ -41,7 +48,10 @@ typedef struct preview {
     char key[CASPARIAN_HASH_SIZE]; /* of the guest */
     sample *samples;
     int64_t limit, until_ms;
-    bool stopped_early; /* a file was not read to its end */
+    bool stopped_early;         /* a file was not read to its end */
+    uint64_t repaired;          /* texts that were not UTF-8 */
+    const char *first_repaired; /* the path of the first file with some */
+    zones zones;
     mcp_json_writer *errors;
 } preview;
 
@@ -64,16 +74,42 @@ static sample *sample_of(preview *self, const casparian_output *output)
     return found;
 }
 
-static void write_cell(const preview *self, const casparian_vector *vector, size_t row,
-                       mcp_json_writer *out)
+/* The zone of that name; NULL: UTC, also where there is no memory or no room for another one. */
+static const casparian_zone *find_zone(preview *self, const char *name)
+{
+    zones *known = &self->zones;
+    size_t i = 0;
+    while (name && i < known->count && strcmp(known->names[i], name) != 0)
+        i++;
+    if (!name || strcmp(name, "UTC") == 0 || i == ZONES_MAX)
+        return NULL;
+    if (i < known->count)
+        return known->loaded[i];
+    known->names[i] = mcp_arena_strdup(self->arena, name);
+    if (!known->names[i] ||
+        casparian_zone_load(&known->loaded[i], self->arena, name, NULL) != MCP_OK)
+        known->loaded[i] = NULL;
+    known->count += known->names[i] != NULL;
+    return known->loaded[i];
+}
+
+/* @param declared the column of the schema; NULL: it has none */
+static void write_cell(preview *self, const casparian_column *declared,
+                       const casparian_vector *vector, size_t row, mcp_json_writer *out)
 {
     const casparian_redaction *redaction = &self->redaction;
     casparian_cell cell = casparian_vector_cell(vector, row);
+    const casparian_type *type = declared && declared->type.kind == CASPARIAN_KIND_TIMESTAMP_TZ
+                                     ? &declared->type
+                                     : &vector->type;
+    const casparian_zone *zone = cell.kind == CASPARIAN_KIND_TIMESTAMP_TZ
+                                     ? find_zone(self, type->zone)
+                                     : NULL;
     if (cell.is_absent)
         return;
     mcp_write_name(out, vector->name);
     casparian_redact_cell(out, redaction, casparian_redaction_is_sensitive(redaction, vector->name),
-                          &cell, NULL);
+                          &cell, zone);
 }
 
 static bool is_declared(const casparian_definition *schema, const char *name)
@@ -85,19 +121,19 @@ static bool is_declared(const casparian_definition *schema, const char *name)
 }
 
 /* The columns of the schema in its order, then what the plugin has emitted beyond them. */
-static void write_row(const preview *self, const casparian_output *output,
-                      const casparian_batch *batch, size_t row, mcp_json_writer *out)
+static void write_row(preview *self, const casparian_output *output, const casparian_batch *batch,
+                      size_t row, mcp_json_writer *out)
 {
     const casparian_definition *schema = output->schema;
     mcp_write_object(out);
     for (size_t i = 0; schema && i < schema->count; i++) {
         const casparian_vector *vector = casparian_batch_find(batch, schema->columns[i].name);
         if (vector)
-            write_cell(self, vector, row, out);
+            write_cell(self, &schema->columns[i], vector, row, out);
     }
     for (size_t i = 0; i < batch->count; i++)
         if (!is_declared(schema, batch->columns[i].name))
-            write_cell(self, &batch->columns[i], row, out);
+            write_cell(self, NULL, &batch->columns[i], row, out);
     mcp_write_end(out);
 }
 
@@ -204,6 +240,9 @@ static mcp_status parse(preview *self, const char *path, int fd, mcp_error *err)
     bool is_kept = st == MCP_OK && outcome.failure == CASPARIAN_FAILURE_NONE;
     casparian_outputs_end(&self->outputs, is_kept);
     self->stopped_early = self->stopped_early || outcome.stopped_at_row_limit;
+    if (outcome.repaired > 0 && !self->first_repaired)
+        self->first_repaired = path;
+    self->repaired += outcome.repaired;
     if (st != MCP_OK || is_kept)
         return st;
     if (should_stop(self))
@@ -348,7 +387,15 @@ static void write_warnings(preview *self, mcp_json_writer *out)
             mcp_write_string(
                 out, mcp_arena_printf(self->arena, CASPARIAN_FLAW_FORMAT, output->name, flaw));
     }
-    if (is_begun)
+    if (self->repaired > 0 && !is_begun)
+        mcp_write_member_array(out, "warnings");
+    if (self->repaired > 0) {
+        const char *slash = strrchr(self->first_repaired, '/');
+        mcp_write_string(out, mcp_arena_printf(self->arena, CASPARIAN_REPAIRED_FORMAT,
+                                               (unsigned long long)self->repaired,
+                                               slash ? slash + 1 : self->first_repaired));
+    }
+    if (is_begun || self->repaired > 0)
         mcp_write_end(out);
 }
 

@@ -266,6 +266,23 @@ mcp_status casparian_records_confirm(db_session *session, int64_t job, mcp_error
     return st;
 }
 
+mcp_status casparian_records_manifests(const char **out, size_t most, db_session *session,
+                                       int64_t job, mcp_arena *arena, mcp_error *err)
+{
+    const db_value value = db_int(job);
+    size_t count = 0;
+    db_rows *rows = NULL;
+    mcp_status st = db_query(&rows, session,
+                             "SELECT manifest_sha256 FROM cf_outputs WHERE job_id = $1 AND "
+                             "manifest_sha256 IS NOT NULL GROUP BY manifest_sha256 "
+                             "ORDER BY min(output_id)",
+                             &value, 1, err);
+    while (count < most && casparian_next(rows, &st, err))
+        out[count++] = casparian_row_text(rows, 0, arena, &st);
+    db_rows_free(rows);
+    return st;
+}
+
 mcp_status casparian_records_undo(db_session *session, int64_t job, mcp_error *err)
 {
     static const char *const statements[] = {

@@ -20,6 +20,10 @@ mcp_status casparian_records_store(casparian_drive *self, db_session *session,
 /* The commit has happened: the outputs count, with an event for each. */
 mcp_status casparian_records_confirm(db_session *session, int64_t job, mcp_error *err);
 
+/* The hashes of the manifests of its folders, at most `most`, in the order of the outputs. */
+mcp_status casparian_records_manifests(const char **out, size_t most, db_session *session,
+                                       int64_t job, mcp_arena *arena, mcp_error *err);
+
 /* It has not: they go, with the intent and the result. */
 mcp_status casparian_records_undo(db_session *session, int64_t job, mcp_error *err);
 

@@ -210,6 +210,7 @@ static void write_metrics(casparian_results *self, casparian_drive *drive)
     mcp_write_member_int(out, "lineage_unavailable_rows", 0);
     mcp_write_member_int(out, "output_count", (int64_t)drive->outputs.count);
     mcp_write_member_int(out, "is_transient", 0);
+    mcp_write_member_int(out, "invalid_utf8", (int64_t)drive->repaired);
     for (const casparian_output *output = drive->outputs.first; output; output = output->next) {
         casparian_check_counts counts;
         casparian_output_count(output, &counts);

@@ -36,7 +36,7 @@ struct casparian_words {
 
 /* Words of the messages of Python and of C libraries, each with a blank behind it. */
 static const char common_words[] =
-    "Errno No a and argument arguments as at attribute base be byte bytes can cannot char "
+    "Errno I No a and argument arguments as at attribute base be byte bytes can cannot char "
     "character codec column convert could data decode delimiter denied dict directory "
     "division does element empty end enough expected expecting fields file float for format "
     "found from gave got has in index input int integer integers invalid is isoformat it "
@@ -188,6 +188,16 @@ static void append_place(mcp_buf *out, const char *traceback, const char *dir)
     mcp_buf_clear(&place);
 }
 
+/* A module whose helper is next to it runs everywhere but here. */
+static void append_hint(mcp_buf *out, const casparian_plugin *plugin,
+                        const casparian_guest_outcome *outcome)
+{
+    static const char missing[] = "ModuleNotFoundError";
+    if (plugin->is_module && strncmp(outcome->error, missing, sizeof missing - 1) == 0)
+        mcp_buf_puts(out, "; a module runs alone: with modules of its own it is a folder with "
+                          "casparian.toml");
+}
+
 mcp_status casparian_reason_append(mcp_buf *out, const casparian_redaction *redaction,
                                    const casparian_plugin *plugin,
                                    const casparian_guest_outcome *outcome)
@@ -199,5 +209,6 @@ mcp_status casparian_reason_append(mcp_buf *out, const casparian_redaction *reda
     mcp_buf_append(out, text, type);
     casparian_redact_said(out, redaction, text + type, strlen(text + type));
     append_place(out, outcome->traceback, plugin->dir);
+    append_hint(out, plugin, outcome);
     return out->status;
 }

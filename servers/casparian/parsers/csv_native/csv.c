@@ -39,6 +39,7 @@ struct csv {
 };
 
 static const char too_long[] = "the record is longer than 1 MiB";
+static const char quote_too_long[] = "a quote is not closed within 1 MiB";
 
 enum outcome { RECORD, UNFINISHED, MALFORMED };
 
@@ -49,6 +50,7 @@ struct record {
     const char *end;
     bool is_last;  /* there is nothing behind `end` */
     bool can_grow; /* there may be more, and the record is not too long yet */
+    bool is_cut;   /* `end` is that of the longest record, not of the input */
     size_t cells;
     int64_t lines; /* ends of lines in quotes */
     const char *reason;
@@ -116,7 +118,9 @@ static enum outcome read_quoted(struct csv *csv, struct record *record)
         const char *quote = memchr(begin, '"', (size_t)(record->end - begin));
         if (!quote) {
             record->at = record->end;
-            return record->can_grow ? UNFINISHED : malformed(record, "a quote is not closed");
+            return record->can_grow ? UNFINISHED
+                                    : malformed(record, record->is_cut ? quote_too_long
+                                                                       : "a quote is not closed");
         }
         size_t length = (size_t)(quote - begin);
         bool is_doubled = quote + 1 < record->end && quote[1] == '"';
@@ -171,18 +175,50 @@ static enum outcome read_record(struct csv *csv, struct record *record)
     }
 }
 
-/* The delimiter that is most frequent at the beginning of the file. */
-static char guess_delimiter(const char *bytes, size_t length)
+/* The bytes of the first line that is not empty, up to its end outside of quotes. */
+static size_t first_line(const char *bytes, size_t length)
+{
+    bool is_quoted = false;
+    size_t at = 0;
+
+    for (; at < length; at++) {
+        bool is_end = bytes[at] == '\n' || bytes[at] == '\r';
+        if (is_end && !is_quoted && at > 0 && bytes[at - 1] != '\n' && bytes[at - 1] != '\r')
+            break;
+        is_quoted = is_quoted != (bytes[at] == '"');
+    }
+    return at;
+}
+
+/* The delimiter that is most frequent outside of quotes; 0: there is none. */
+static char most_frequent(const char *bytes, size_t length)
 {
     static const char candidates[] = { ',', ';', '|', '\t' };
-    size_t counts[256] = { 0 }, best = 0;
+    size_t counts[256] = { 0 }, most = 0;
+    bool is_quoted = false;
+    char best = '\0';
 
-    for (size_t i = 0; i < length && i < GUESS_BYTES; i++)
-        counts[(unsigned char)bytes[i]]++;
-    for (size_t i = 1; i < sizeof candidates; i++)
-        if (counts[(unsigned char)candidates[i]] > counts[(unsigned char)candidates[best]])
-            best = i;
-    return candidates[best];
+    for (size_t i = 0; i < length; i++) {
+        is_quoted = is_quoted != (bytes[i] == '"');
+        counts[(unsigned char)bytes[i]] += !is_quoted;
+    }
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        size_t count = counts[(unsigned char)candidates[i]];
+        best = count > most ? candidates[i] : best;
+        most = count > most ? count : most;
+    }
+    return best;
+}
+
+/* That of the first line, since the rows may have more decimal commas than delimiters. Where it has
+ * none, that of the beginning of the file. */
+static char guess_delimiter(const char *bytes, size_t length)
+{
+    size_t beginning = length < GUESS_BYTES ? length : GUESS_BYTES;
+    char first = most_frequent(bytes, first_line(bytes, beginning));
+    char any = first ? first : most_frequent(bytes, beginning);
+
+    return any ? any : ',';
 }
 
 /* CR where no line of the beginning ends with LF, but some with CR outside of quotes. */
@@ -202,6 +238,13 @@ static char guess_line_end(const char *bytes, size_t length)
 static bool is_utf16(const char *bytes, size_t length)
 {
     return length >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0);
+}
+
+/* The first two characters are ASCII in UTF-16. */
+static bool seems_utf16(const char *bytes, size_t length)
+{
+    return length >= 4 && ((bytes[0] && !bytes[1] && bytes[2] && !bytes[3]) ||
+                           (!bytes[0] && bytes[1] && !bytes[2] && bytes[3]));
 }
 
 static void give_up(struct csv *csv, const char *reason)
@@ -256,7 +299,8 @@ static const char *use_record(struct csv *csv, const char *at, const char *end, 
                              .at = at,
                              .end = is_cut ? at + RECORD_BYTES_MAX : end,
                              .is_last = is_last && !is_cut,
-                             .can_grow = !is_last && !is_cut };
+                             .can_grow = !is_last && !is_cut,
+                             .is_cut = is_cut };
 
     if (!csv->has_header)
         casparian_csv_header_clear(&csv->header);
@@ -286,6 +330,9 @@ static bool begin(struct csv *csv, const char **at, const char *end, bool is_las
     csv->line_end = guess_line_end(*at, length);
     if (is_utf16(*at, length))
         give_up(csv, "the file is UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8");
+    else if (seems_utf16(*at, length))
+        give_up(csv, "the file seems to be UTF-16 without a byte order mark: convert it, as by "
+                     "iconv -f UTF-16LE -t UTF-8");
     if (length >= 3 && memcmp(*at, "\xEF\xBB\xBF", 3) == 0)
         *at += 3;
     csv->is_begun = true;

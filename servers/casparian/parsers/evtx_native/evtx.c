@@ -2,7 +2,8 @@
  * evtx.c - the file: a header, then chunks of 64 KiB, each with records of its own.
  *
  * A chunk that is not one is skipped, a wrong checksum is only noted: logs of machines that lost
- * power have both. Notes of a chunk have the number of its first record, or 0.
+ * power have both. Of a file that is cut the records that are whole count. Notes of a chunk have
+ * the number of its first record, or 0.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct evtx {
     bool has_header;
     bool has_failed;
     struct casparian_tree tree;
+    uint8_t rest[CHUNK]; /* of a file that is cut within a chunk */
 };
 
 static uint64_t read_uint(const uint8_t *bytes, size_t length)
@@ -77,24 +79,47 @@ static void use_record(struct evtx *evtx, const uint8_t *chunk, size_t at, size_
     casparian_evtx_rows_add(&evtx->rows, &evtx->tree, &root, id, micros);
 }
 
-/* The records up to the free space; what is behind a malformed one cannot be found. */
+/* The size of the record at `at`; 0: there is none. */
+static size_t record_size(const uint8_t *chunk, size_t at, size_t end)
+{
+    if (end - at < RECORD_HEAD + RECORD_TAIL || read_uint(chunk + at, 4) != RECORD_MAGIC)
+        return 0;
+    uint64_t size = read_uint(chunk + at + 4, 4);
+    return size >= RECORD_HEAD + RECORD_TAIL && size <= end - at ? (size_t)size : 0;
+}
+
+/* The next record behind a malformed one, whose size is at its end, too. */
+static size_t find_record(const uint8_t *chunk, size_t at, size_t end)
+{
+    for (at++; at < end; at++) {
+        size_t size = record_size(chunk, at, end);
+        if (size > 0 && read_uint(chunk + at + size - RECORD_TAIL, 4) == size)
+            return at;
+    }
+    return end;
+}
+
+/* The records up to the free space. */
 static void use_records(struct evtx *evtx, const uint8_t *chunk, size_t end, int64_t first)
 {
     size_t at = CHUNK_HEADER;
 
     while (end - at >= RECORD_HEAD + RECORD_TAIL && cf_sink_status(evtx->sink) == CF_OK) {
-        uint64_t size = read_uint(chunk + at + 4, 4);
-        if (read_uint(chunk + at, 4) != RECORD_MAGIC || size < RECORD_HEAD + RECORD_TAIL ||
-            size > end - at) {
-            warn(evtx, first, "chunk", "a record is malformed; the rest of its chunk is skipped");
-            return;
+        size_t size = record_size(chunk, at, end);
+        if (size == 0) {
+            at = find_record(chunk, at, end);
+            warn(evtx, first, "chunk",
+                 at < end ? "a record is malformed; up to the next one is skipped"
+                          : "a record is malformed; the rest of its chunk is skipped");
+            continue;
         }
-        use_record(evtx, chunk, at, (size_t)size);
-        at += (size_t)size;
+        use_record(evtx, chunk, at, size);
+        at += size;
     }
 }
 
-static void use_chunk(struct evtx *evtx, const uint8_t *chunk)
+/* `there` bytes of the chunk are in the file; the others are zeros. */
+static void use_chunk(struct evtx *evtx, const uint8_t *chunk, size_t there)
 {
     int64_t first = (int64_t)read_uint(chunk + 24, 8);
     size_t end = (size_t)read_uint(chunk + 48, 4);
@@ -111,10 +136,26 @@ static void use_chunk(struct evtx *evtx, const uint8_t *chunk)
     if (end < CHUNK_HEADER || end > CHUNK) {
         warn(evtx, first, "chunk", "the free space of a chunk is outside of it");
         end = CHUNK;
-    } else if (checksum(0, chunk + CHUNK_HEADER, end - CHUNK_HEADER) != read_uint(chunk + 52, 4)) {
+    } else if (end <= there &&
+               checksum(0, chunk + CHUNK_HEADER, end - CHUNK_HEADER) != read_uint(chunk + 52, 4)) {
         warn(evtx, first, "chunk_records", "the checksum of a chunk's records is wrong");
     }
-    use_records(evtx, chunk, end, first);
+    use_records(evtx, chunk, end < there ? end : there, first);
+}
+
+/* The end of a file that is cut within a chunk. */
+static void use_rest(struct evtx *evtx, const uint8_t *bytes, size_t length)
+{
+    bool has_records = length > CHUNK_HEADER;
+
+    warn(evtx, 0, "chunk",
+         has_records ? "the last chunk is cut; its records up to there are read"
+                     : "the last chunk is cut; it is skipped");
+    if (!has_records)
+        return;
+    memcpy(evtx->rest, bytes, length);
+    memset(evtx->rest + length, 0, CHUNK - length);
+    use_chunk(evtx, evtx->rest, length);
 }
 
 static void *evtx_open(cf_sink *sink, const casparian_source *source)
@@ -143,7 +184,7 @@ static size_t evtx_feed(void *state, const char *bytes, size_t length, bool is_l
         if (length - at < wanted)
             break;
         if (evtx->has_header)
-            use_chunk(evtx, begin + at);
+            use_chunk(evtx, begin + at, CHUNK);
         else
             use_header(evtx, begin + at);
         casparian_sha256_add(&evtx->sha, begin + at, wanted);
@@ -155,7 +196,7 @@ static size_t evtx_feed(void *state, const char *bytes, size_t length, bool is_l
         cf_error(evtx->sink, "the file is no Windows event log: it has less than 4096 bytes");
         evtx->has_failed = true;
     } else if (at < length && !evtx->has_failed) {
-        warn(evtx, 0, "chunk", "the last chunk is cut; it is skipped");
+        use_rest(evtx, begin + at, length - at);
     }
     casparian_sha256_add(&evtx->sha, begin + at, length - at);
     return length;

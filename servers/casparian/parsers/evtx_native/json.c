@@ -54,15 +54,15 @@ static void put_child(struct writer *out, const struct casparian_node *first,
 {
     const struct casparian_node *one = first, *next = child->next;
 
-    while (one != child && !has_same_name(one, child))
+    while (one != child && (one->is_dropped || !has_same_name(one, child)))
         one = one->next;
-    if (one != child || out->is_full)
+    if (one != child || child->is_dropped || out->is_full)
         return;
     put(out, *between, strlen(*between));
     *between = ",";
     put_text(out, child->name);
     put(out, ":", 1);
-    while (next && !has_same_name(next, child))
+    while (next && (next->is_dropped || !has_same_name(next, child)))
         next = next->next;
     if (!next) {
         put_node(out, child);
@@ -71,7 +71,7 @@ static void put_child(struct writer *out, const struct casparian_node *first,
     put(out, "[", 1);
     put_node(out, child);
     for (; next && !out->is_full; next = next->next) {
-        if (!has_same_name(next, child))
+        if (next->is_dropped || !has_same_name(next, child))
             continue;
         put(out, ",", 1);
         put_node(out, next);

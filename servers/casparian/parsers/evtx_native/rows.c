@@ -237,10 +237,16 @@ static void add_event_data(struct casparian_evtx_rows *rows, struct casparian_tr
     for (const struct casparian_node *node = data->children; node; node = node->next) {
         const struct casparian_node *name = casparian_node_find(node->attributes, "Name");
         bool is_data = node->name.length == 4 && memcmp(node->name.bytes, "Data", 4) == 0;
-        if (count < DATA_MAX && ((name && name->text.length > 0) || !is_data)) {
+        bool is_named = (name && name->text.length > 0) || !is_data;
+        if (is_named && count < DATA_MAX)
             named[count] = (struct datum){ name && is_data ? name->text : node->name, count, node };
-            count++;
-        }
+        count += is_named;
+    }
+    if (count > DATA_MAX) {
+        casparian_evtx_annotate(rows, record, "parse_warning", "EventData",
+                                "the event has more than 1024 named data; the others are left out",
+                                CASPARIAN_EVTX_ERROR);
+        count = DATA_MAX;
     }
     if (count > 0)
         qsort(named, count, sizeof *named, by_key);
@@ -271,10 +277,13 @@ static void add_user_data(cf_output *output, int64_t record, struct casparian_te
     bool is_plain = !node->children && !node->attributes;
     char part[KEY_MAX];
 
+    if (node->is_dropped)
+        return;
     for (const struct casparian_node *one = node->attributes; one; one = one->next)
-        add_datum(output, record, "UserData", join(part, key, ".#attributes.", one->name), -1, one,
-                  one->text, false);
-    if (is_plain && !node->is_dropped)
+        if (!one->is_dropped)
+            add_datum(output, record, "UserData", join(part, key, ".#attributes.", one->name), -1,
+                      one, one->text, false);
+    if (is_plain)
         add_datum(output, record, "UserData", key, -1, node, node->text, false);
     else if (node->text.length > 0)
         add_datum(output, record, "UserData", join(part, key, ".", text), -1, node, node->text,

@@ -2,7 +2,8 @@
 
 Segments end with CR, LF or both; MLLP framing and batch envelopes are left out. A message begins
 with MSH, which says which characters separate its fields, components and repetitions. Of a field
-that repeats the first counts. Times are those of the wall clock; an offset is not applied.
+that repeats the first counts; value_string of an observation has all of them. Times are those of
+the wall clock; an offset is not applied.
 """
 
 import datetime
@@ -122,7 +123,7 @@ outputs = {
     ]},
 }
 
-# Where columns of a segment come from: field, and component; 0 is the whole field.
+# Where columns of a segment come from: field, and component; 0 is all components.
 PATIENT = (
     ("patient_id", 3, 1), ("patient_id_type", 3, 5), ("patient_id_authority", 3, 4),
     ("name_family", 5, 1), ("name_given", 5, 2), ("name_middle", 5, 3), ("birth_date_raw", 7, 1),
@@ -143,7 +144,7 @@ ORDER = (
 )
 OBSERVATION = (
     ("observation_code", 3, 1), ("observation_code_text", 3, 2), ("observation_code_system", 3, 3),
-    ("value_type", 2, 1), ("value_string", 5, 0), ("value_coded", 5, 1), ("value_coded_text", 5, 2),
+    ("value_type", 2, 1), ("value_coded", 5, 1), ("value_coded_text", 5, 2),
     ("units", 6, 1), ("reference_range", 7, 1), ("abnormal_flags", 8, 1), ("result_status", 11, 1),
 )
 HEADER = (
@@ -205,6 +206,13 @@ class Segment:
             text = parts[component - 1] if component <= len(parts) else ""
             text = text.split(self.separators.sub)[0]
         return None if text in ("", '""') else self.separators.unescape(text)
+
+    def whole(self, field):
+        """All repetitions of a field as text, with the character between them."""
+        text = self.fields[field] if field < len(self.fields) else ""
+        repetition = self.separators.repetition
+        return None if text in ("", '""') else \
+            repetition.join(map(self.separators.unescape, text.split(repetition)))
 
     def columns(self, table):
         return {column: self.get(field, component) for column, field, component in table}
@@ -269,7 +277,8 @@ class Message:
     def obx(self, segment):
         row = segment.columns(OBSERVATION)
         row["observation_id"] = f"{self.id}-{segment.get(1, 1) or ''}"
-        row["value_numeric"] = number_of(row["value_string"]) if row["value_type"] == "NM" else None
+        row["value_string"] = segment.whole(5)
+        row["value_numeric"] = number_of(segment.get(5, 0)) if row["value_type"] == "NM" else None
         row["observation_datetime"] = self.time(segment, 14, "OBX-14")
         self.emit("hl7_observations", row)
 

@@ -19,7 +19,7 @@
 
 #define WINDOW_BYTES ((size_t)64 << 20)
 #define BUFFER_BYTES_MIN ((size_t)1 << 20)
-enum { GZ_BUFFER_BYTES = 128 << 10, MICROS = 1000000 };
+enum { GZ_BUFFER_BYTES = 128 << 10, GZIP_ONLY = 16, MICROS = 1000000 };
 
 static int fail(cf_sink *sink, const char *what, const char *why)
 {
@@ -64,29 +64,94 @@ static int feed_plain(const casparian_parser *parser, void *state, cf_sink *sink
     return 0;
 }
 
-/* Fill the buffer from the file; how many bytes came, or -1 with the reason in `why`. */
-static ptrdiff_t unpack(gzFile file, char *buffer, size_t room, const char **why)
-{
-    size_t filled = 0;
-    int code = Z_OK;
+/* A file of one or more members of gzip, and what it could not say before. */
+struct packed {
+    int fd;
+    z_stream stream;
+    uint64_t read;   /* bytes of the file */
+    bool is_inside;  /* of a member */
+    bool has_member; /* a member has ended */
+    bool is_at_end;  /* of the file */
+    Bytef bytes[GZ_BUFFER_BYTES];
+};
 
-    while (filled < room) {
-        int count = gzread(file, buffer + filled, (unsigned)(room - filled));
-        if (count < 0)
-            break;
-        filled += (size_t)count;
-        if (count == 0)
-            break;
-    }
-    const char *message = gzerror(file, &code);
-    if (code == Z_OK || code == Z_STREAM_END)
-        return (ptrdiff_t)filled;
-    *why = code == Z_BUF_ERROR ? "it ends too early" : message;
-    return -1;
+/* Read more of the file, if all of it is used. NULL, or what is wrong. */
+static const char *refill(struct packed *file)
+{
+    ssize_t count = 0;
+
+    if (file->stream.avail_in > 0)
+        return NULL;
+    do
+        count = read(file->fd, file->bytes, sizeof file->bytes);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return strerror(errno);
+    file->read += (uint64_t)count;
+    file->stream.next_in = file->bytes;
+    file->stream.avail_in = (unsigned)count;
+    file->is_at_end = count == 0;
+    if (count == 0 && file->is_inside)
+        return "it ends too early";
+    return count == 0 && !file->has_member ? "it is not packed by gzip" : NULL;
 }
 
-static int feed_unpacked(const casparian_parser *parser, void *state, cf_sink *sink, gzFile file,
-                         size_t packed_size)
+/* The next member begins; zeros between members fill up a block of a tape. */
+static void begin_member(struct packed *file)
+{
+    z_stream *stream = &file->stream;
+
+    while (file->has_member && stream->avail_in > 0 && *stream->next_in == 0) {
+        stream->next_in++;
+        stream->avail_in--;
+    }
+    if (stream->avail_in == 0)
+        return;
+    inflateReset(stream);
+    file->is_inside = true;
+}
+
+/* Unpack what there is into the stream's output. NULL, or what is wrong. */
+static const char *inflate_some(struct packed *file)
+{
+    int code = inflate(&file->stream, Z_NO_FLUSH);
+    const char *message = file->stream.msg;
+    bool is_header = message && strcmp(message, "incorrect header check") == 0;
+
+    if (code == Z_STREAM_END) {
+        file->is_inside = false;
+        file->has_member = true;
+    }
+    if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR)
+        return NULL;
+    if (code == Z_MEM_ERROR)
+        return "out of memory";
+    if (is_header && file->has_member)
+        return "what is behind its end is not packed by gzip";
+    return is_header ? "it is not packed by gzip" : message ? message : "it is damaged";
+}
+
+/* Fill the buffer from the file; how many bytes came, or -1 with the reason in `why`. */
+static ptrdiff_t unpack(struct packed *file, char *buffer, size_t room, const char **why)
+{
+    const char *wrong = NULL;
+
+    file->stream.next_out = (Bytef *)buffer;
+    file->stream.avail_out = (unsigned)room;
+    while (!wrong && file->stream.avail_out > 0 && !file->is_at_end) {
+        wrong = refill(file);
+        if (!wrong && !file->is_at_end && !file->is_inside)
+            begin_member(file);
+        if (!wrong && file->is_inside)
+            wrong = inflate_some(file);
+    }
+    if (wrong)
+        *why = wrong;
+    return wrong ? -1 : (ptrdiff_t)(room - file->stream.avail_out);
+}
+
+static int feed_unpacked(const casparian_parser *parser, void *state, cf_sink *sink,
+                         struct packed *file, size_t packed_size)
 {
     size_t room = 2 * parser->record_max + BUFFER_BYTES_MIN, kept = 0;
     char *buffer = malloc(room);
@@ -99,15 +164,11 @@ static int feed_unpacked(const casparian_parser *parser, void *state, cf_sink *s
         if (count < 0)
             break;
         is_last = (size_t)count < room - kept;
-        if (gzdirect(file)) {
-            why = "it is not packed by gzip";
-            break;
-        }
         size_t length = kept + (size_t)count;
         size_t used = parser->feed(state, buffer, length, is_last);
         kept = length - used;
         memmove(buffer, buffer + used, kept);
-        cf_progress(sink, (uint64_t)gzoffset(file), packed_size, 0);
+        cf_progress(sink, file->read, packed_size, 0);
         result = is_last ? 0 : 1;
     }
     free(buffer);
@@ -118,17 +179,16 @@ static int feed_unpacked(const casparian_parser *parser, void *state, cf_sink *s
 static int feed_packed(const casparian_parser *parser, void *state, cf_sink *sink, int fd,
                        size_t size)
 {
-    int own = dup(fd);
-    gzFile file = own >= 0 ? gzdopen(own, "rb") : NULL;
+    struct packed *file = calloc(1, sizeof *file);
 
-    if (!file) {
-        if (own >= 0)
-            close(own);
+    if (!file || inflateInit2(&file->stream, MAX_WBITS + GZIP_ONLY) != Z_OK) {
+        free(file);
         return fail(sink, "cannot unpack the file", "out of memory");
     }
-    gzbuffer(file, GZ_BUFFER_BYTES);
+    file->fd = fd;
     int result = feed_unpacked(parser, state, sink, file, size);
-    gzclose(file);
+    inflateEnd(&file->stream);
+    free(file);
     return result;
 }
 

@@ -2,12 +2,15 @@
  * jsonl.c - one JSON object a line: its members are the cells of a row.
  *
  * A member has the type that it has in its line, and a line without a member has no such cell. So
- * lines of one shape share batches, and where the shape changes the SDK begins a new batch. Nested
- * values are texts of JSON. An integer beyond int64 is the text of its digits: a decimal would need
- * one precision for all cells of its column.
+ * lines of one shape share batches, and where the shape changes the SDK begins a new batch. Of a
+ * member that comes twice in its line the last value counts, as for most readers of JSON; but not
+ * all read it so, hence the line is also among those that cannot be read. Nested values are texts
+ * of JSON. An integer beyond int64 is the text of its digits: a decimal would need one precision
+ * for all cells of its column.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "parsers/input/name.h"
 #include "parsers/input/rejects.h"
@@ -21,8 +24,10 @@ struct jsonl {
     cf_output *rows;
     cf_output *rejects;
     int64_t line;
-    bool is_begun;    /* past the byte order mark */
-    bool is_skipping; /* the rest of a line that is too long */
+    int64_t set_in[CF_COLUMNS_MAX + 2]; /* the line that set the column last; 2: our own columns */
+    bool has_duplicate;                 /* the line has a member twice */
+    bool is_begun;                      /* past the byte order mark */
+    bool is_skipping;                   /* the rest of a line that is too long */
     char scratch[(size_t)8 << 20];
 };
 
@@ -49,6 +54,15 @@ static void set_value(cf_output *rows, size_t column, const struct casparian_jso
     }
 }
 
+/* Members with the names of casparian's own columns, which a parser sets: they are data here. */
+static void rename_own(char *name, size_t *length)
+{
+    if (strcasecmp(name, "__cf_row_id") == 0 || strcasecmp(name, "_cf_row_error") == 0) {
+        memcpy(name + *length, "_2", 3);
+        *length += 2;
+    }
+}
+
 static const char *read_member(struct jsonl *jsonl, struct casparian_json *json)
 {
     struct casparian_json_value value;
@@ -62,9 +76,12 @@ static const char *read_member(struct jsonl *jsonl, struct casparian_json *json)
     const char *reason = casparian_name_copy(name, &length, text, length);
     if (reason)
         return reason;
+    rename_own(name, &length);
     size_t column = cf_column_add(jsonl->rows, name, length);
     if (column == CF_NO_COLUMN)
         return "the file has more than 2000 different members";
+    jsonl->has_duplicate |= jsonl->set_in[column] == jsonl->line;
+    jsonl->set_in[column] = jsonl->line;
     casparian_json_skip_space(json);
     if (!casparian_json_take(json, ':'))
         return "a colon was expected";
@@ -112,6 +129,7 @@ static void use_line(struct jsonl *jsonl, const char *at, size_t length)
     const char *reason = NULL;
 
     jsonl->line++;
+    jsonl->has_duplicate = false;
     if (length > LINE_BYTES_MAX) {
         reason = "the line is longer than 8 MiB";
     } else {
@@ -126,6 +144,9 @@ static void use_line(struct jsonl *jsonl, const char *at, size_t length)
     }
     cf_row_id(jsonl->rows, jsonl->line);
     cf_row_commit(jsonl->rows);
+    if (jsonl->has_duplicate)
+        casparian_rejects_add(jsonl->rejects, jsonl->line,
+                              "a member comes twice: its last value is in the row", at, length);
 }
 
 static void *jsonl_open(cf_sink *sink, const casparian_source *source)
@@ -140,6 +161,7 @@ static void *jsonl_open(cf_sink *sink, const casparian_source *source)
     jsonl->rows = cf_output_open(sink, "rows", &open);
     jsonl->rejects = casparian_rejects_open(sink, "jsonl_parse_errors");
     jsonl->line = 0;
+    memset(jsonl->set_in, 0, sizeof jsonl->set_in);
     jsonl->is_begun = jsonl->is_skipping = false;
     return jsonl;
 }

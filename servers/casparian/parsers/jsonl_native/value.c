@@ -4,6 +4,7 @@
  * A nested value is checked as strictly as the others, and kept as text. UTF-8 is not checked here:
  * casparian repairs what is not.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,8 +248,8 @@ static bool read_number(struct casparian_json *json, struct casparian_json_value
     if (is_integer) {
         read_integer(begin, value->length, value);
     } else {
-        value->kind = CASPARIAN_JSON_NUMBER;
         value->number = to_double(begin, value->length);
+        value->kind = isfinite(value->number) ? CASPARIAN_JSON_NUMBER : CASPARIAN_JSON_LONG;
     }
     return true;
 }

@@ -23,7 +23,7 @@ enum casparian_json_kind {
     CASPARIAN_JSON_NULL,
     CASPARIAN_JSON_BOOLEAN,
     CASPARIAN_JSON_INTEGER, /* within int64 */
-    CASPARIAN_JSON_LONG,    /* an integer beyond that: its digits */
+    CASPARIAN_JSON_LONG,    /* a number beyond that, or beyond doubles: its digits */
     CASPARIAN_JSON_NUMBER,
     CASPARIAN_JSON_STRING,
     CASPARIAN_JSON_NESTED /* an array or object: its text without white space */

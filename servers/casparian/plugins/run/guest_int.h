@@ -16,6 +16,8 @@ struct casparian_guest {
     casparian_guest_options options; /* with complete limits */
     casparian_protections protections;
     const char *scratch; /* NULL: not made yet */
+    const char *copy;    /* the folder of the copy that is run; NULL: there is none */
+    const char *dir;     /* of the plugin itself */
 
     /* Of a native plugin: the hashes of its declared outputs, by `plugin.outputs`. */
     char (*schema_hashes)[CASPARIAN_HASH_SIZE]; /* "": none is declared */

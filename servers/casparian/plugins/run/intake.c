@@ -169,6 +169,11 @@ bool casparian_intake_output(casparian_intake *self, size_t *index, const char *
                               "\"%.80s\" is no name of an output", name);
         return false;
     }
+    if (casparian_output_name_is_reserved(name)) {
+        casparian_intake_fail(self, CASPARIAN_FAILURE_PROTOCOL_ERROR,
+                              "no output is called %s: " CASPARIAN_OUTPUT_NAME_RESERVED, name);
+        return false;
+    }
     if (self->output_count == CASPARIAN_OUTPUTS_MAX) {
         casparian_intake_fail(self, CASPARIAN_FAILURE_PROTOCOL_ERROR, "more than %d outputs",
                               CASPARIAN_OUTPUTS_MAX);
@@ -291,6 +296,7 @@ size_t casparian_intake_rows(casparian_intake *self, size_t index, const char *p
     size_t memory = length * ARENA_FACTOR + ARENA_EXTRA;
     mcp_arena *arena = mcp_arena_new(memory < ARENA_MAX ? memory : ARENA_MAX);
     mcp_status st = decode(&batch, arena, payload, length, &repaired, &why);
+    self->outcome->repaired += repaired;
     if (st != MCP_OK)
         fail_decode(self, output, st, &why);
     else if (check_columns(self, &batch, output))

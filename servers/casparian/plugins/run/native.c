@@ -6,6 +6,7 @@
  */
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mcp/clock.h"
 #include "plugins/run/guest_int.h"
@@ -70,6 +71,17 @@ static bool read_data(struct native *self)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
+/* The words of a failure with the plugin's own path, where a copy of it is run. */
+static void fail_start(struct native *self, casparian_failure failure, const char *words)
+{
+    const casparian_guest *guest = self->guest;
+    const char *at = guest->copy ? strstr(words, guest->copy) : NULL;
+    size_t length = at ? strlen(guest->copy) : 0;
+
+    casparian_intake_fail(self->intake, failure, "%.*s%s%s", at ? (int)(at - words) : 0, words,
+                          at ? guest->dir : "", at ? at + length : words);
+}
+
 static void start(struct native *self)
 {
     casparian_guest *guest = self->guest;
@@ -91,9 +103,9 @@ static void start(struct native *self)
         st = casparian_launch_start(&self->child, &spec, &why);
     mcp_arena_free(arena);
     if (st == MCP_E_UNSUPPORTED)
-        casparian_intake_fail(self->intake, CASPARIAN_FAILURE_SANDBOX_FAILED, "%s", why.message);
+        fail_start(self, CASPARIAN_FAILURE_SANDBOX_FAILED, why.message);
     else if (st == MCP_E_DENIED || st == MCP_E_NOT_FOUND)
-        casparian_intake_fail(self->intake, CASPARIAN_FAILURE_IMPORT_ERROR, "%s", why.message);
+        fail_start(self, CASPARIAN_FAILURE_IMPORT_ERROR, why.message);
     else if (st != MCP_OK)
         self->intake->status = mcp_error_set(self->intake->err, st, "%s", why.message);
     else

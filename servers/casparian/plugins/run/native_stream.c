@@ -51,6 +51,7 @@ static void on_hello(casparian_native_stream *self, const mcp_json *json)
     if (self->has_hello)
         violated(self, "hello came twice");
     self->has_hello = true;
+    mcp_json_bool(mcp_json_get(mcp_json_get(json, "capabilities"), "finish"), &self->says_finish);
     if (!protocol || strcmp(protocol, "0.1") != 0)
         casparian_intake_fail(self->intake, CASPARIAN_FAILURE_PROTOCOL_ERROR,
                               "hello has the protocol %.40s; only 0.1 is known",
@@ -124,6 +125,12 @@ static void on_error(casparian_native_stream *self, const mcp_json *json)
         casparian_intake_log(self->intake, CASPARIAN_LOG_ERROR, text, length);
 }
 
+static void on_finish(casparian_native_stream *self, const mcp_json *json)
+{
+    (void)json;
+    self->has_finish = true;
+}
+
 static void on_progress(casparian_native_stream *self, const mcp_json *json)
 {
     const casparian_guest_events *events = self->intake->events;
@@ -141,6 +148,7 @@ static const struct {
 } messages[] = {
     { "hello", on_hello },     { "output_begin", on_begin }, { "output_end", on_end },
     { "warning", on_warning }, { "error", on_error },        { "progress", on_progress },
+    { "finish", on_finish },
 };
 
 /* A line that is no message: a library's, perhaps. */
@@ -342,4 +350,6 @@ void casparian_native_finish(casparian_native_stream *self)
         violated(self, "the plugin ended within an output");
     else if (casparian_frames_rest(&self->blocks))
         violated(self, "the plugin wrote rows outside of an output");
+    else if (self->says_finish && !self->has_finish)
+        violated(self, "the plugin ended without cf_finish: its last rows are missing");
 }

@@ -28,6 +28,7 @@ typedef struct casparian_native_stream {
                                                    hashes are not compared */
     casparian_intake *intake;
     bool has_hello;
+    bool says_finish, has_finish; /* a capability: the message `finish` is the last one */
     size_t lines_logged;
 
     mcp_buf line; /* of the control messages, not complete */

@@ -161,6 +161,8 @@ static mcp_status send_load(casparian_guest *self, mcp_error *err)
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "op", "load");
     mcp_write_member_string(&writer, "path", plugin->entrypoint);
+    mcp_write_member_string(&writer, "folder", plugin->dir);
+    mcp_write_member_string(&writer, "shown_folder", self->dir);
     mcp_write_member_string(&writer, "name", plugin->id);
     mcp_write_member_string(&writer, "default_output", plugin->default_output);
     mcp_write_member_array(&writer, "outputs");

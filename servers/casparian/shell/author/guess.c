@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "check/fix.h"
+#include "guard/archive.h"
 #include "shell/print.h"
 
-enum { ROWS = 1000 };
+enum { ROWS = 1000, HEAD_MAX = 65536 };
 
 #define ROW_ID "__cf_row_id"
 
@@ -24,27 +25,58 @@ static bool ends_in(const char *text, const char *end)
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
+bool casparian_guess_is_packed(const char *path)
+{
+    return path && ends_in(path, ".gz");
+}
+
+/* Packed or not. */
 static casparian_sample_kind kind_of(const char *path)
 {
-    if (path && (ends_in(path, ".csv") || ends_in(path, ".tsv")))
-        return CASPARIAN_SAMPLE_CSV;
-    if (path && (ends_in(path, ".jsonl") || ends_in(path, ".ndjson")))
-        return CASPARIAN_SAMPLE_NDJSON;
+    static const struct {
+        const char *end, *packed;
+        casparian_sample_kind kind;
+    } ends[] = {
+        { ".csv", ".csv.gz", CASPARIAN_SAMPLE_CSV },
+        { ".tsv", ".tsv.gz", CASPARIAN_SAMPLE_CSV },
+        { ".jsonl", ".jsonl.gz", CASPARIAN_SAMPLE_NDJSON },
+        { ".ndjson", ".ndjson.gz", CASPARIAN_SAMPLE_NDJSON },
+    };
+    for (size_t i = 0; path && i < sizeof ends / sizeof ends[0]; i++)
+        if (ends_in(path, ends[i].end) || ends_in(path, ends[i].packed))
+            return ends[i].kind;
     return CASPARIAN_SAMPLE_LINES;
 }
 
-/* The byte that divides a header into so many names. */
-static char delimiter_of(const char *path, size_t columns)
+/* The first bytes of a file, unpacked. */
+static size_t read_head(char *out, size_t size, const char *path)
 {
-    char header[65536];
+    char bytes[HEAD_MAX];
+    bool is_whole = false;
     FILE *file = fopen(path, "re");
-    size_t length = file ? fread(header, 1, sizeof header, file) : 0;
+    size_t length = file ? fread(bytes, 1, size < sizeof bytes ? size : sizeof bytes, file) : 0;
     if (file)
         fclose(file);
+    size_t unpacked = guard_archive_head(out, size, &is_whole, bytes, length);
+    if (unpacked == 0)
+        memcpy(out, bytes, length);
+    return unpacked > 0 ? unpacked : length;
+}
+
+/* The byte that divides the first line that is not empty into so many names. */
+static char delimiter_of(const char *path, size_t columns)
+{
+    char header[HEAD_MAX];
+    size_t length = read_head(header, sizeof header, path), begin = 0;
+    while (begin < length && (header[begin] == '\n' || header[begin] == '\r'))
+        begin++;
     for (const char *one = ",;\t|"; *one; one++) {
+        bool is_quoted = false;
         size_t count = 1;
-        for (size_t i = 0; i < length && header[i] != '\n'; i++)
-            count += header[i] == *one;
+        for (size_t i = begin; i < length && header[i] != '\n'; i++) {
+            is_quoted = is_quoted != (header[i] == '"');
+            count += header[i] == *one && !is_quoted;
+        }
         if (count == columns)
             return *one;
     }

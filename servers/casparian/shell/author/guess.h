@@ -10,8 +10,8 @@
 /* How a sample is read. */
 typedef enum casparian_sample_kind {
     CASPARIAN_SAMPLE_LINES,
-    CASPARIAN_SAMPLE_CSV,   /* *.csv, *.tsv */
-    CASPARIAN_SAMPLE_NDJSON /* *.jsonl, *.ndjson */
+    CASPARIAN_SAMPLE_CSV,   /* *.csv, *.tsv, also *.gz */
+    CASPARIAN_SAMPLE_NDJSON /* *.jsonl, *.ndjson, also *.gz */
 } casparian_sample_kind;
 
 /* What was found. In the arena. */
@@ -32,5 +32,8 @@ typedef struct casparian_guess {
  */
 mcp_status casparian_guess_read(casparian_guess *out, casparian_app *app, const char *path,
                                 const char *output, mcp_error *err);
+
+/* Whether a sample is packed by gzip. `path` may be NULL. */
+bool casparian_guess_is_packed(const char *path);
 
 #endif

@@ -101,11 +101,14 @@ static mcp_status write_code(casparian_promotion *code, const casparian_schemas 
     return st;
 }
 
+/* @param proposal NULL: the schemas are those of a file */
 static mcp_status answer_promotion(casparian_app *app, const cli_line *line,
-                                   const casparian_promotion *code, mcp_error *err)
+                                   const casparian_promotion *code,
+                                   const casparian_ephemeral *proposal, mcp_error *err)
 {
     casparian_shell_answer out;
     const mcp_json *answer = NULL;
+    mcp_error why = MCP_ERROR_INIT;
     casparian_shell_answer_begin(&out);
     mcp_write_member_array(&out.json, "files");
     for (size_t i = 0; i < code->count; i++) {
@@ -116,9 +119,13 @@ static mcp_status answer_promotion(casparian_app *app, const cli_line *line,
         mcp_write_end(&out.json);
     }
     mcp_write_end(&out.json);
+    if (proposal &&
+        casparian_ephemeral_warn(&out.json, app->store, app->arena, proposal, &why) != MCP_OK)
+        fprintf(cli_err(line), "warning: %s\n", why.message);
     mcp_status st = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
     for (size_t i = 0; st == MCP_OK && answer && i < code->count; i++)
         fprintf(cli_out(line), "%s\n", code->files[i].path);
+    casparian_shell_warnings(line, mcp_json_get(answer, "warnings"));
     return st;
 }
 
@@ -140,7 +147,7 @@ static mcp_status promote(casparian_app *app, const cli_line *line, mcp_error *e
         return mcp_error_set(err, st, "there is no proposal '%.60s', or it has expired", id);
     if (st == MCP_OK)
         st = write_code(&code, from ? &schemas : &proposal.schemas, id, path, app->arena, err);
-    return st == MCP_OK ? answer_promotion(app, line, &code, err) : st;
+    return st == MCP_OK ? answer_promotion(app, line, &code, from ? NULL : &proposal, err) : st;
 }
 
 int casparian_command_schema_promote(const cli_line *line, void *data)
@@ -210,9 +217,7 @@ static mcp_status diff(casparian_app *app, const cli_line *line, mcp_error *err)
     st = casparian_schemas_compare(&older, &newer, app->arena, write_change, &found, err);
     mcp_write_end(&out.json);
     mcp_write_member_bool(&out.json, "breaks", found.breaking > 0);
-    mcp_status ended = casparian_shell_answer_end(&out, &answer, line, app->arena, err);
-    if (st == MCP_OK)
-        st = ended;
+    st = casparian_shell_answer_close(&out, st, &answer, line, app->arena, err);
     if (st == MCP_OK && answer)
         st = casparian_shell_table(line, mcp_json_get(answer, "changes"), columns,
                                    sizeof columns / sizeof columns[0], "Nothing has changed.", err);

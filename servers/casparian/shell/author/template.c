@@ -290,10 +290,18 @@ static mcp_status make(casparian_app *app, const cli_line *line, mcp_error *err)
                              "'%.80s' is no name of a plugin: letters, digits and '_', and a "
                              "letter first",
                              self.name);
+    if (casparian_output_name_is_reserved(self.name))
+        return mcp_error_set(
+            err, MCP_E_PARAMS,
+            "'%.80s' would be the name of its output, too: " CASPARIAN_OUTPUT_NAME_RESERVED,
+            self.name);
     mcp_status st = casparian_guess_read(&self.guess, app, self.sample, self.name, err);
     if (st == MCP_OK && self.is_c && self.guess.kind == CASPARIAN_SAMPLE_NDJSON)
         st = mcp_error_set(err, MCP_E_PARAMS,
                            "there is no template in C for JSON; --lang py has one");
+    if (st == MCP_OK && self.is_c && casparian_guess_is_packed(self.sample))
+        st = mcp_error_set(err, MCP_E_PARAMS,
+                           "there is no template in C for packed files; --lang py has one");
     if (st == MCP_OK)
         st = write_plugin(&self, err);
     return st == MCP_OK ? answer(&self, line, err) : st;

@@ -69,19 +69,27 @@ static void apply_penalties(const cobre_builder *b, cobre_hydro_stage *stages)
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
+/* Whether a filling that is under way in the stage ends with it. The study behind a boundary policy
+ * has the stage with the next id. */
+static bool ends_filling(const cobre_case *built, const cobre_raw_hydro *raw, size_t at)
+{
+    if (at + 1 < built->stage_count)
+        return built->stages[at + 1].id >= raw->entry;
+    return !built->config.policy.boundary_path || (int64_t)built->stages[at].id + 1 >= raw->entry;
+}
+
 static void set_phase(const cobre_builder *b, const cobre_raw_hydro *raw, size_t at,
                       cobre_hydro_stage *stage)
 {
     const cobre_case *built = b->built;
     int64_t id = built->stages[at].id;
-    bool is_last = at + 1 == built->stage_count;
 
     stage->is_soft = built->config.soft_storage;
     if (b->is_original)
         return;
     if (raw->filling && id >= raw->filling_start && id < raw->entry) {
         stage->phase = COBRE_HYDRO_FILLING;
-        stage->is_last_filling = is_last || built->stages[at + 1].id >= raw->entry;
+        stage->is_last_filling = ends_filling(built, raw, at);
         stage->filling_inflow = raw->filling_inflow;
     } else if (cobre_is_outside(raw->entry, raw->exit, id)) {
         stage->phase = COBRE_HYDRO_ABSENT;

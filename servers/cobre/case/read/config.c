@@ -68,12 +68,12 @@ static const cobre_field fields[] = {
     CHOICE("training.cut_selection.method", COBRE_OPTIONAL, cut_method, cut_methods, -1),
     PRESET("training.cut_selection.threshold", UINT32, COBRE_OPTIONAL, cut_threshold, 0),
     KEPT("training.cut_selection.memory_window", UINT32, COBRE_OPTIONAL, cut_memory_window),
-    KEPT("training.cut_selection.domination_epsilon", REAL, COBRE_OPTIONAL | COBRE_NOT_NEGATIVE,
-         cut_epsilon),
+    KEPT("training.cut_selection.domination_epsilon", REAL,
+         COBRE_OPTIONAL | COBRE_NOT_NEGATIVE | COBRE_UNBOUNDED, cut_epsilon),
     PRESET("training.cut_selection.check_frequency", UINT32, COBRE_OPTIONAL, cut_check_frequency,
            5),
     PRESET("training.cut_selection.cut_activity_tolerance", REAL,
-           COBRE_OPTIONAL | COBRE_NOT_NEGATIVE, cut_tolerance, 0),
+           COBRE_OPTIONAL | COBRE_NOT_NEGATIVE | COBRE_UNBOUNDED, cut_tolerance, 0),
     PRESET("training.cut_selection.basis_activity_window", UINT32, COBRE_OPTIONAL, cut_basis_window,
            5),
     KEPT("training.cut_selection.max_active_per_stage", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
@@ -81,11 +81,11 @@ static const cobre_field fields[] = {
     SEEN("training.solver", OBJECT, 0, object),
     CHOICE("training.solver.backend", COBRE_OPTIONAL, backend, backends, 0),
     SEEN("training.solver.retry_max_attempts", UINT32, 0, integer),
-    SEEN("training.solver.retry_time_budget_seconds", REAL, 0, real),
+    SEEN("training.solver.retry_time_budget_seconds", REAL, COBRE_UNBOUNDED, real),
     KEPT("training.scenario_source", OBJECT, COBRE_OPTIONAL, training_source.json),
     SEEN("modeling.inflow_non_negativity", OBJECT, 0, object),
     CHOICE("modeling.inflow_non_negativity.method", 0, inflow_method, inflow_methods, 0),
-    SEEN("modeling.inflow_non_negativity.penalty_cost", REAL, 0, real),
+    SEEN("modeling.inflow_non_negativity.penalty_cost", REAL, COBRE_UNBOUNDED, real),
     CHOICE("modeling.compatibility", COBRE_OPTIONAL, compatibility, compatibilities, -1),
     CHOICE("modeling.storage_bounds", 0, storage_bounds, storage_bounds, 0),
     PRESET("modeling.cycle_rounds", UINT32, COBRE_POSITIVE, cycle_rounds, 2),
@@ -112,8 +112,8 @@ static const cobre_field fields[] = {
     PRESET("estimation.max_order", UINT32, 0, max_order, 6),
     CHOICE("estimation.order_selection", 0, order_selection, selections, 0),
     PRESET("estimation.min_observations_per_season", UINT32, 0, min_observations, 30),
-    KEPT("estimation.max_coefficient_magnitude", REAL, COBRE_OPTIONAL | COBRE_POSITIVE,
-         max_coefficient),
+    KEPT("estimation.max_coefficient_magnitude", REAL,
+         COBRE_OPTIONAL | COBRE_POSITIVE | COBRE_UNBOUNDED, max_coefficient),
     PRESET("upper_bound_evaluation.enabled", BOOL, COBRE_OPTIONAL, upper_bound_enabled, 0),
     PRESET("upper_bound_evaluation.initial_iteration", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
            upper_bound_first, 1),
@@ -145,18 +145,20 @@ static const cobre_field limit_fields[] = {
     RULE("limit", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, limit), COBRE_FIELDS_END
 };
 static const cobre_field time_fields[] = {
-    RULE("seconds", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, seconds), COBRE_FIELDS_END
+    RULE("seconds", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE | COBRE_UNBOUNDED, seconds),
+    COBRE_FIELDS_END
 };
 static const cobre_field stalling_fields[] = {
     RULE("iterations", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, iterations),
-    RULE("tolerance", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, tolerance), COBRE_FIELDS_END
+    RULE("tolerance", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE | COBRE_UNBOUNDED, tolerance),
+    COBRE_FIELDS_END
 };
 static const cobre_field simulation_fields[] = {
     RULE("replications", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, replications),
     RULE("period", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, period),
     RULE("bound_window", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, bound_window),
-    RULE("distance_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, distance_tol),
-    RULE("bound_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, bound_tol),
+    RULE("distance_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE | COBRE_UNBOUNDED, distance_tol),
+    RULE("bound_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE | COBRE_UNBOUNDED, bound_tol),
     COBRE_FIELDS_END
 };
 static const cobre_field *const rule_fields[] = {

@@ -17,7 +17,8 @@ struct members {
 #define COST(key, index)                                                                           \
     COBRE_F(struct members, "hydro." key, REAL, COBRE_REQUIRED | COBRE_POSITIVE, kept.costs[index])
 #define DIRECTED(key, index)                                                                       \
-    COBRE_F(struct members, "hydro." key, REAL, COBRE_OPTIONAL, kept.costs[index])
+    COBRE_F(struct members, "hydro." key, REAL, COBRE_OPTIONAL | COBRE_NOT_NEGATIVE,               \
+            kept.costs[index])
 
 static const cobre_field fields[] = {
     COBRE_F(struct members, "$schema", TEXT, COBRE_OPTIONAL, text),
@@ -49,15 +50,16 @@ static const cobre_field fields[] = {
     DIRECTED("water_withdrawal_violation_neg_cost", COBRE_COST_WITHDRAWAL_NEG),
     DIRECTED("evaporation_violation_pos_cost", COBRE_COST_EVAPORATION_POS),
     DIRECTED("evaporation_violation_neg_cost", COBRE_COST_EVAPORATION_NEG),
-    COBRE_P(struct members, "hydro.inflow_nonnegativity_cost", REAL, COBRE_OPTIONAL,
-            kept.costs[COBRE_COST_INFLOW], 1000.0),
+    COBRE_P(struct members, "hydro.inflow_nonnegativity_cost", REAL,
+            COBRE_OPTIONAL | COBRE_NOT_NEGATIVE, kept.costs[COBRE_COST_INFLOW], 1000.0),
     COBRE_FIELDS_END
 };
 
 /* ---- deficit segments ------------------------------------------------------------------------ */
 
 static const cobre_field segment_fields[] = {
-    COBRE_F(cobre_deficit_segment, "depth_mw", REAL, COBRE_OPTIONAL | COBRE_POSITIVE, depth_mw),
+    COBRE_F(cobre_deficit_segment, "depth_mw", REAL,
+            COBRE_OPTIONAL | COBRE_POSITIVE | COBRE_UNBOUNDED, depth_mw),
     COBRE_F(cobre_deficit_segment, "cost", REAL, COBRE_REQUIRED | COBRE_POSITIVE, cost),
     COBRE_FIELDS_END
 };

@@ -20,6 +20,7 @@ struct registry {
 
 #define REQ COBRE_REQUIRED
 #define NOT_NEG COBRE_NOT_NEGATIVE
+#define MOST COBRE_UNBOUNDED
 
 /* ---- buses and lines ------------------------------------------------------------------------- */
 
@@ -46,9 +47,9 @@ static const cobre_field line_fields[] = {
     COBRE_F(cobre_raw_line, "name", TEXT, REQ, head.name),
     COBRE_R(cobre_raw_line, "source_bus_id", REQ, source, COBRE_BUSES),
     COBRE_R(cobre_raw_line, "target_bus_id", REQ, target, COBRE_BUSES),
-    COBRE_F(cobre_raw_line, "capacity.direct_mw", REAL, REQ | NOT_NEG, direct),
-    COBRE_F(cobre_raw_line, "capacity.reverse_mw", REAL, REQ | NOT_NEG, reverse),
-    COBRE_F(cobre_raw_line, "exchange_cost", REAL, COBRE_OPTIONAL, exchange_cost),
+    COBRE_F(cobre_raw_line, "capacity.direct_mw", REAL, REQ | NOT_NEG | MOST, direct),
+    COBRE_F(cobre_raw_line, "capacity.reverse_mw", REAL, REQ | NOT_NEG | MOST, reverse),
+    COBRE_F(cobre_raw_line, "exchange_cost", REAL, COBRE_OPTIONAL | NOT_NEG, exchange_cost),
     COBRE_P(cobre_raw_line, "losses_percent", REAL, NOT_NEG, losses, 0),
     COBRE_F(cobre_raw_line, "entry_stage_id", INT32, COBRE_OPTIONAL, entry),
     COBRE_F(cobre_raw_line, "exit_stage_id", INT32, COBRE_OPTIONAL, exit),
@@ -61,25 +62,24 @@ static const char *const models[] = { "constant_productivity", "linearized_head"
 
 #define HYDRO(path, type, flags, member) COBRE_F(cobre_raw_hydro, path, type, flags, member)
 #define COST(key, index)                                                                           \
-    COBRE_F(cobre_raw_hydro, "penalties." key, REAL, COBRE_OPTIONAL, costs[index])
+    COBRE_F(cobre_raw_hydro, "penalties." key, REAL, COBRE_OPTIONAL | NOT_NEG, costs[index])
 
 static const cobre_field hydro_fields[] = {
-    HYDRO("id", INT32, REQ, head.id),
-    HYDRO("name", TEXT, REQ, head.name),
+    HYDRO("id", INT32, REQ, head.id), HYDRO("name", TEXT, REQ, head.name),
     COBRE_R(cobre_raw_hydro, "bus_id", REQ, bus, COBRE_BUSES),
     COBRE_R(cobre_raw_hydro, "downstream_id", COBRE_OPTIONAL, downstream, COBRE_HYDROS),
     HYDRO("entry_stage_id", INT32, COBRE_OPTIONAL, entry),
     HYDRO("exit_stage_id", INT32, COBRE_OPTIONAL, exit),
     HYDRO("reservoir.min_storage_hm3", REAL, REQ | NOT_NEG, min_storage),
-    HYDRO("reservoir.max_storage_hm3", REAL, REQ | NOT_NEG, max_storage),
+    HYDRO("reservoir.max_storage_hm3", REAL, REQ | NOT_NEG | MOST, max_storage),
     HYDRO("outflow.min_outflow_m3s", REAL, REQ | NOT_NEG, min_outflow),
-    HYDRO("outflow.max_outflow_m3s", REAL, COBRE_OPTIONAL, max_outflow),
+    HYDRO("outflow.max_outflow_m3s", REAL, COBRE_OPTIONAL | MOST, max_outflow),
     COBRE_C(cobre_raw_hydro, "generation.model", REQ, model, models, -1),
     HYDRO("generation.productivity_mw_per_m3s", REAL, COBRE_OPTIONAL | NOT_NEG, productivity),
     HYDRO("generation.min_turbined_m3s", REAL, REQ | NOT_NEG, min_turbined),
-    HYDRO("generation.max_turbined_m3s", REAL, REQ | NOT_NEG, max_turbined),
+    HYDRO("generation.max_turbined_m3s", REAL, REQ | NOT_NEG | MOST, max_turbined),
     HYDRO("generation.min_generation_mw", REAL, REQ, min_generation),
-    HYDRO("generation.max_generation_mw", REAL, REQ, max_generation),
+    HYDRO("generation.max_generation_mw", REAL, REQ | MOST, max_generation),
     HYDRO("tailrace", OBJECT, COBRE_OPTIONAL, tailrace_json),
     HYDRO("hydraulic_losses", OBJECT, COBRE_OPTIONAL, losses_json),
     HYDRO("efficiency", OBJECT, COBRE_OPTIONAL, efficiency_json),
@@ -87,13 +87,13 @@ static const cobre_field hydro_fields[] = {
     HYDRO("diversion", OBJECT, COBRE_OPTIONAL, diversion),
     COBRE_R(cobre_raw_hydro, "diversion.downstream_id", COBRE_WITHIN, diversion_downstream,
             COBRE_HYDROS),
-    HYDRO("diversion.max_flow_m3s", REAL, COBRE_WITHIN | NOT_NEG, diversion_max),
+    HYDRO("diversion.max_flow_m3s", REAL, COBRE_WITHIN | NOT_NEG | MOST, diversion_max),
     HYDRO("filling", OBJECT, COBRE_OPTIONAL, filling),
     HYDRO("filling.start_stage_id", INT32, COBRE_WITHIN, filling_start),
     COBRE_P(cobre_raw_hydro, "filling.filling_inflow_m3s", REAL, NOT_NEG, filling_inflow, 0),
-    COST("spillage_cost", COBRE_COST_SPILLAGE),
-    COST("diversion_cost", COBRE_COST_DIVERSION),
-    COST("fpha_turbined_cost", COBRE_COST_FPHA_TURBINED),
+    COST("spillage_cost", COBRE_COST_SPILLAGE), COST("diversion_cost", COBRE_COST_DIVERSION),
+    /* of hydros with planes alone; validate/models.c refuses a negative one there */
+    HYDRO("penalties.fpha_turbined_cost", REAL, COBRE_OPTIONAL, costs[COBRE_COST_FPHA_TURBINED]),
     COST("storage_violation_below_cost", COBRE_COST_STORAGE_BELOW),
     COST("filling_target_violation_cost", COBRE_COST_FILLING_TARGET),
     COST("turbined_violation_below_cost", COBRE_COST_TURBINED_BELOW),
@@ -102,8 +102,7 @@ static const cobre_field hydro_fields[] = {
     COST("generation_violation_below_cost", COBRE_COST_GENERATION_BELOW),
     COST("evaporation_violation_cost", COBRE_COST_EVAPORATION),
     COST("water_withdrawal_violation_cost", COBRE_COST_WITHDRAWAL),
-    COST("inflow_nonnegativity_cost", COBRE_COST_INFLOW),
-    COBRE_FIELDS_END
+    COST("inflow_nonnegativity_cost", COBRE_COST_INFLOW), COBRE_FIELDS_END
 };
 
 static void check_hydro(cobre_reader *reader, void *record)
@@ -128,7 +127,7 @@ static const cobre_field thermal_fields[] = {
     COBRE_R(cobre_raw_thermal, "bus_id", REQ, bus, COBRE_BUSES),
     COBRE_F(cobre_raw_thermal, "cost_per_mwh", REAL, REQ | NOT_NEG, cost),
     COBRE_F(cobre_raw_thermal, "generation.min_mw", REAL, REQ | NOT_NEG, min),
-    COBRE_F(cobre_raw_thermal, "generation.max_mw", REAL, REQ | NOT_NEG, max),
+    COBRE_F(cobre_raw_thermal, "generation.max_mw", REAL, REQ | NOT_NEG | MOST, max),
     COBRE_F(cobre_raw_thermal, "entry_stage_id", INT32, COBRE_OPTIONAL, entry),
     COBRE_F(cobre_raw_thermal, "exit_stage_id", INT32, COBRE_OPTIONAL, exit),
     COBRE_F(cobre_raw_thermal, "gnl_config", OBJECT, COBRE_OPTIONAL, gnl),
@@ -155,7 +154,8 @@ static const cobre_field source_fields[] = {
     COBRE_F(cobre_raw_source_plant, "max_generation_mw", REAL, REQ | NOT_NEG, max),
     COBRE_F(cobre_raw_source_plant, "entry_stage_id", INT32, COBRE_OPTIONAL, entry),
     COBRE_F(cobre_raw_source_plant, "exit_stage_id", INT32, COBRE_OPTIONAL, exit),
-    COBRE_F(cobre_raw_source_plant, "curtailment_cost", REAL, COBRE_OPTIONAL, curtailment_cost),
+    COBRE_F(cobre_raw_source_plant, "curtailment_cost", REAL, COBRE_OPTIONAL | NOT_NEG,
+            curtailment_cost),
     COBRE_FIELDS_END
 };
 
@@ -167,7 +167,7 @@ static const cobre_field station_fields[] = {
     COBRE_R(cobre_raw_station, "destination_hydro_id", REQ, destination, COBRE_HYDROS),
     COBRE_F(cobre_raw_station, "consumption_mw_per_m3s", REAL, REQ | NOT_NEG, consumption),
     COBRE_F(cobre_raw_station, "flow.min_m3s", REAL, REQ | NOT_NEG, min),
-    COBRE_F(cobre_raw_station, "flow.max_m3s", REAL, REQ | NOT_NEG, max),
+    COBRE_F(cobre_raw_station, "flow.max_m3s", REAL, REQ | NOT_NEG | MOST, max),
     COBRE_F(cobre_raw_station, "entry_stage_id", INT32, COBRE_OPTIONAL, entry),
     COBRE_F(cobre_raw_station, "exit_stage_id", INT32, COBRE_OPTIONAL, exit),
     COBRE_FIELDS_END
@@ -182,7 +182,7 @@ static const cobre_field contract_fields[] = {
     COBRE_C(cobre_raw_contract, "type", REQ, type, contract_types, -1),
     COBRE_F(cobre_raw_contract, "price_per_mwh", REAL, REQ, price),
     COBRE_F(cobre_raw_contract, "limits.min_mw", REAL, REQ | NOT_NEG, min),
-    COBRE_F(cobre_raw_contract, "limits.max_mw", REAL, REQ | NOT_NEG, max),
+    COBRE_F(cobre_raw_contract, "limits.max_mw", REAL, REQ | NOT_NEG | MOST, max),
     COBRE_F(cobre_raw_contract, "entry_stage_id", INT32, COBRE_OPTIONAL, entry),
     COBRE_F(cobre_raw_contract, "exit_stage_id", INT32, COBRE_OPTIONAL, exit),
     COBRE_FIELDS_END

@@ -27,6 +27,9 @@
 #define SIZE_LARGE 100
 #define ROWS_LARGE 4
 
+/* So are those of more infeasible rows than this: a working set of a long cycle has hundreds. */
+#define MISSES_LARGE 24
+
 /* Of each term: 16 units in the last place, for its own sum and for the inverse. */
 #define ROUNDING 0x1p-48
 
@@ -80,11 +83,13 @@ static double choose_column(const dual_work *w, size_t target, ratio_row *out)
 static double least_miss(const dual_work *w, size_t target)
 {
     double largest[ROWS_LARGE] = { 0.0 };
+    int misses = 0;
 
-    if (w->size <= SIZE_LARGE)
+    if (w->size <= SIZE_LARGE && w->watched_count <= MISSES_LARGE)
         return 0.0;
     for (int i = 0; i < w->watched_count; i++) {
         double miss = fabs(miss_of_row(w, i, target));
+        misses += miss > 0.0;
         for (int k = 0; k < ROWS_LARGE; k++)
             if (miss > largest[k]) {
                 double next = largest[k];
@@ -92,7 +97,7 @@ static double least_miss(const dual_work *w, size_t target)
                 miss = next;
             }
     }
-    return largest[ROWS_LARGE - 1];
+    return w->size > SIZE_LARGE || misses > MISSES_LARGE ? largest[ROWS_LARGE - 1] : 0.0;
 }
 
 static void choose_row(dual_work *w, size_t target, double best, ratio_row *out)

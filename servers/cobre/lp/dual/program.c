@@ -86,7 +86,7 @@ static int kind_of(const lp_program *from, int column)
                : COLUMN_MOVABLE;
 }
 
-/* By the caller's numbers. Cuts have elements in the columns of the state. */
+/* By the caller's numbers. Cuts have elements in the columns of the state and of future costs. */
 static void list_kinds(const lp_program *from, const lp_layout *layout, int *kind)
 {
     for (int j = 0; j < from->columns; j++)
@@ -99,6 +99,9 @@ static void list_kinds(const lp_program *from, const lp_layout *layout, int *kin
     for (size_t i = 0; i < layout->states; i++)
         if (kind[layout->state[i]] == COLUMN_SINGLE)
             kind[layout->state[i]] = COLUMN_MOVABLE;
+    for (int k = layout->theta; k < layout->theta + (int)layout->thetas; k++)
+        if (kind[k] == COLUMN_SINGLE)
+            kind[k] = COLUMN_MOVABLE;
 }
 
 static double key_of(const lp_program *from, int column)

@@ -185,12 +185,14 @@ static bool reserve_basis(dual_work *w, size_t bytes)
 }
 
 /* 0 without cuts: the layout may then have no theta. */
-static int count_thetas(const lp_cuts *cuts)
+static int count_thetas(const lp_layout *layout, const lp_cuts *cuts)
 {
     uint32_t last = 0;
 
     if (!cuts || cuts->count == 0)
         return 0;
+    if (layout->thetas > 0)
+        return (int)layout->thetas;
     for (size_t c = 0; cuts->theta && c < cuts->count; c++)
         last = cuts->theta[c] > last ? cuts->theta[c] : last;
     return (int)last + 1;
@@ -201,7 +203,7 @@ bool task_reserve(dual_work *w)
     const dual_program *p = w->program;
     size_t set = w->cuts ? w->cuts->set_count : 0, n = (size_t)p->columns;
 
-    w->thetas = count_thetas(w->cuts);
+    w->thetas = count_thetas(&p->layout, w->cuts);
     /* Columns of a nonsingular kernel: the cuts have elements in these columns alone. */
     w->kernel_room = p->rows + p->states + w->thetas + 1;
     w->stride = (w->kernel_room + 7) & ~7;

@@ -111,6 +111,13 @@ mcp_status groups_prepare(sddp *study, mcp_error *err)
     return st == MCP_OK ? make_lanes(study, err) : st;
 }
 
+mcp_status groups_replace_program(sddp *study, size_t stage, mcp_error *err)
+{
+    dual_program_free(study->duals[stage]);
+    study->duals[stage] = NULL;
+    return choose_solver(study, stage, err);
+}
+
 void groups_free(sddp *study)
 {
     for (size_t t = 0; study->duals && t < study->stages; t++)

@@ -14,6 +14,10 @@
  * MCP_E_NOMEM. */
 mcp_status groups_prepare(sddp *study, mcp_error *err);
 
+/* Prepare the solver of a stage again, whose program has other bounds of the same columns. MCP_OK;
+ * MCP_E_NOMEM. */
+mcp_status groups_replace_program(sddp *study, size_t stage, mcp_error *err);
+
 /* Free what groups_prepare made outside the study's arena, as far as it came. */
 void groups_free(sddp *study);
 

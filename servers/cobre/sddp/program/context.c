@@ -115,6 +115,20 @@ mcp_status program_context_make(program_context *out, mcp_arena *arena, const co
     return st;
 }
 
+mcp_status program_context_lower_floors(program_context *context, mcp_arena *arena, double least,
+                                        mcp_error *err)
+{
+    size_t stages = context->input->stage_count;
+    double *floor = mcp_arena_array(arena, stages, sizeof *floor);
+
+    if (!floor)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu stages", stages);
+    for (size_t t = 0; t < stages; t++)
+        floor[t] = context->floor[t] + least;
+    context->floor = floor;
+    return MCP_OK;
+}
+
 /* ---- a stage --------------------------------------------------------------------------------- */
 
 program_site program_site_of(const program_context *context, size_t t)

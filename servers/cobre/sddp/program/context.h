@@ -53,6 +53,15 @@ mcp_status program_context_make(program_context *out, mcp_arena *arena, const co
                                 const program_models *models, const uint32_t *openings,
                                 mcp_error *err);
 
+/*
+ * The study continues behind its last stage, at a future cost of no less than `least`, which is
+ * zero or negative, in currency: all floors are lower by so much.
+ *
+ * MCP_OK; MCP_E_NOMEM
+ */
+mcp_status program_context_lower_floors(program_context *context, mcp_arena *arena, double least,
+                                        mcp_error *err);
+
 /* The stage that follows on stage t; COBRE_NONE at the end of a finite horizon. */
 size_t program_next_stage(const cobre_case *input, size_t t);
 

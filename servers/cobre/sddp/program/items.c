@@ -85,6 +85,7 @@ mcp_status stage_lp_lay(stage_lp *stage, mcp_arena *arena, mcp_error *err)
                                  .state = columns,
                                  .dimension = stage->context->state.dimension,
                                  .theta = stage->theta,
+                                 .thetas = stage->width[REGION_THETA],
                                  .gradients = list_gradient(stage, columns + hydros),
                                  .gradient = columns + hydros };
     return MCP_OK;

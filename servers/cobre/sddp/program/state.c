@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "stochastic/lags.h"
+
 /* The sums of one change to longer periods: `lags` entries a hydro from `first` on. */
 typedef struct rebuilding {
     size_t stage; /* the first of the longer periods */
@@ -242,6 +244,22 @@ mcp_status state_table_build(state_table *out, mcp_arena *arena, const inflow_mo
     if (st == MCP_OK)
         *out = (state_table){ model, b.hydros, b.dimension, b.entries, moves };
     return st;
+}
+
+mcp_status state_table_continue(state_table *table, mcp_arena *arena, bool is_last, double spill,
+                                mcp_error *err)
+{
+    size_t stages = table->model->stages;
+    inflow_model *model = mcp_arena_alloc(arena, sizeof *model);
+    lag_move *moves = mcp_arena_array(arena, stages, sizeof *moves);
+
+    if (!model || !moves)
+        return out_of_memory(err);
+    memcpy(moves, table->model->moves, stages * sizeof *moves);
+    lags_continue(&moves[stages - 1], is_last, spill);
+    *model = *table->model;
+    model->moves = moves;
+    return state_table_build(table, arena, model, err);
 }
 
 /* ---- values and gradients -------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #ifndef SDDP_PROGRAM_STATE_H
 #define SDDP_PROGRAM_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,13 @@ typedef struct state_table {
  * MCP_E_NOMEM. */
 mcp_status state_table_build(state_table *out, mcp_arena *arena, const inflow_model *model,
                              mcp_error *err);
+
+/*
+ * Build a table again whose last stage moves the lags as a longer study does: lags_continue. The
+ * dimension stays. MCP_OK; MCP_E_NOMEM.
+ */
+mcp_status state_table_continue(state_table *table, mcp_arena *arena, bool is_last, double spill,
+                                mcp_error *err);
 
 /* The state before the first stage. */
 void state_start(const state_table *table, const cobre_case *input, double *state);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mcp/hash.h"
+#include "sddp/ranks/digest.h"
 
 /* What workers noted about a cut. */
 typedef struct cut_note {
@@ -202,37 +202,6 @@ mcp_status share_pass(pass *p, size_t tasks, pass_end *end, mcp_error *err)
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-static uint64_t digest(uint64_t sum, const void *bytes, size_t length)
-{
-    const uint64_t key[2] = { sum, length };
-
-    return mcp_siphash13(key, bytes, length);
-}
-
-/* Of all that the optima are made of: programs and noises. */
-static uint64_t digest_of_study(const sddp *s)
-{
-    uint64_t sum = s->stages ^ s->scenarios << 16 ^ (uint64_t)s->dimension << 32;
-
-    sum = digest(sum, s->initial, s->dimension * sizeof *s->initial);
-    for (size_t t = 0; t < s->stages; t++) {
-        const lp_program *p = &s->programs[t].program;
-        size_t columns = (size_t)p->columns, rows = (size_t)p->rows;
-        size_t elements = (size_t)p->start[columns];
-        sum = digest(sum, p->start, (columns + 1) * sizeof *p->start);
-        sum = digest(sum, p->row, elements * sizeof *p->row);
-        sum = digest(sum, p->value, elements * sizeof *p->value);
-        sum = digest(sum, p->lower, columns * sizeof *p->lower);
-        sum = digest(sum, p->upper, columns * sizeof *p->upper);
-        sum = digest(sum, p->cost, columns * sizeof *p->cost);
-        sum = digest(sum, p->row_lower, rows * sizeof *p->row_lower);
-        sum = digest(sum, p->row_upper, rows * sizeof *p->row_upper);
-        sum = digest(sum, s->tree->noise[t],
-                     s->tree->openings[t] * s->tree->dimension * sizeof *s->tree->noise[t]);
-    }
-    return sum;
-}
-
 mcp_status sddp_join(sddp *study, ranks *all, mcp_error *err)
 {
     const rank_word *words = NULL;
@@ -240,7 +209,7 @@ mcp_status sddp_join(sddp *study, ranks *all, mcp_error *err)
     if (!all)
         return MCP_OK;
     rank_word word = { .step = RANK_JOINS,
-                       .check = digest_of_study(study),
+                       .check = digest_of_study(study) ^ (uint64_t)study->scenarios << 16,
                        .threads = study->threads };
     mcp_status st = ranks_speak(all, &word, &words, err);
     study->all_threads = 0;
@@ -259,8 +228,8 @@ static uint64_t digest_of_policy(const sddp *s)
 
     for (size_t t = 0; t < s->stages; t++) {
         const cut_pool *pool = &s->pools[t];
-        sum = digest(sum, pool->intercept, pool->count * sizeof *pool->intercept);
-        sum = digest(sum, pool->set, pool->set_count * sizeof *pool->set);
+        sum = digest_add(sum, pool->intercept, pool->count * sizeof *pool->intercept);
+        sum = digest_add(sum, pool->set, pool->set_count * sizeof *pool->set);
     }
     return sum;
 }

@@ -1,7 +1,7 @@
 /*
  * elastic.c - the elastic program of a stage: two more columns for each balance (of every block in
- * chronological stages), of water that comes from nowhere and that goes nowhere, and no cost but
- * theirs.
+ * chronological stages), of water that comes from nowhere and that goes nowhere, two for each row
+ * of a generic constraint, of what its left side lacks and has too much, and no cost but theirs.
  */
 #include "sddp/stage/elastic.h"
 
@@ -14,7 +14,10 @@
 #include "sddp/program/items.h"
 
 /* A smaller violation is rounding. */
-#define SMALLEST_HM3 1e-6
+#define SMALLEST 1e-6
+
+/* The cost of a violated constraint, for each hm3 that it is worth, where water costs 1. */
+#define ROW_COST 1e-3
 
 /* The arrays of the elastic program, in two allocations. */
 typedef struct elastic {
@@ -35,7 +38,8 @@ static bool allocate(elastic *e, size_t columns, size_t elements)
     return true;
 }
 
-static void add_column(elastic *e, int j, int row, double value)
+/* A column of one element. */
+static void add_column(elastic *e, int j, int row, double value, double cost)
 {
     int element = e->start[j];
 
@@ -43,44 +47,79 @@ static void add_column(elastic *e, int j, int row, double value)
     e->value[element] = value;
     e->start[j + 1] = element + 1;
     e->upper[j] = LP_INFINITY;
-    e->cost[j] = 1.0;
+    e->cost[j] = cost;
 }
 
-/* The water balances of a plant. */
-static size_t balances_of(const stage_lp *stage)
+/* What may be violated in a stage. */
+typedef struct elastic_parts {
+    size_t each;     /* the water balances of a plant */
+    size_t balances; /* of all plants */
+    size_t rows;     /* of generic constraints */
+} elastic_parts;
+
+static elastic_parts parts_of(const stage_lp *stage)
 {
-    return program_site_of(stage->context, stage->stage).balances;
+    program_site site = program_site_of(stage->context, stage->stage);
+
+    return (elastic_parts){ .each = site.balances,
+                            .balances = site.balances * stage->input->hydro_count,
+                            .rows = site.constraint_count };
 }
 
-/* Column n + 2i lets balance i take water from nowhere, column n + 2i + 1 lose it. */
-static void fill(elastic *e, const stage_lp *stage)
+/* By constraint row: its largest coefficient, so that a violation is worth as much whatever unit
+ * the constraint is written in. */
+static void measure_rows(double *scale, const stage_lp *stage, size_t count)
 {
-    size_t each = balances_of(stage);
+    const lp_program *p = &stage->program;
+    int first = count > 0 ? stage->row[ROW_GENERIC][0] : 0;
+
+    for (size_t i = 0; i < count; i++)
+        scale[i] = 0.0;
+    for (int element = 0; element < p->start[p->columns] && count > 0; element++) {
+        int i = p->row[element] - first;
+        if (i >= 0 && i < (int)count)
+            scale[i] = fmax(scale[i], fabs(p->value[element]));
+    }
+    for (size_t i = 0; i < count; i++)
+        if (scale[i] == 0.0) /* a constraint of nothing but constants */
+            scale[i] = 1.0;
+}
+
+/* After the program's columns: of each balance one that takes water from nowhere and one that loses
+ * it, then of each constraint row one that adds to its left side and one that takes from it. */
+static void fill(elastic *e, const stage_lp *stage, const elastic_parts *parts, const double *scale)
+{
     const lp_program *p = &stage->program;
     size_t columns = (size_t)p->columns, elements = (size_t)p->start[p->columns];
+    int j = p->columns;
 
     memcpy(e->start, p->start, (columns + 1) * sizeof *e->start);
     memcpy(e->row, p->row, elements * sizeof *e->row);
     memcpy(e->value, p->value, elements * sizeof *e->value);
     memcpy(e->lower, p->lower, columns * sizeof *e->lower);
     memcpy(e->upper, p->upper, columns * sizeof *e->upper);
-    for (size_t i = 0; i < stage->input->hydro_count * each; i++) {
-        int j = p->columns + 2 * (int)i, row = stage->row[ROW_BALANCE][i / each] + (int)(i % each);
-        add_column(e, j, row, -1.0);
-        add_column(e, j + 1, row, 1.0);
+    for (size_t i = 0; i < parts->balances; i++, j += 2) {
+        int row = stage->row[ROW_BALANCE][i / parts->each] + (int)(i % parts->each);
+        add_column(e, j, row, -1.0, 1.0);
+        add_column(e, j + 1, row, 1.0, 1.0);
+    }
+    for (size_t i = 0; i < parts->rows; i++, j += 2) {
+        int row = stage->row[ROW_GENERIC][i];
+        add_column(e, j, row, scale[i], ROW_COST);
+        add_column(e, j + 1, row, -scale[i], ROW_COST);
     }
 }
 
-static lp *load(const stage_lp *stage)
+static lp *load(const stage_lp *stage, const elastic_parts *parts, const double *scale)
 {
     const lp_program *p = &stage->program;
-    size_t more = 2 * stage->input->hydro_count * balances_of(stage);
+    size_t more = 2 * (parts->balances + parts->rows);
     size_t columns = (size_t)p->columns + more;
     elastic e = { 0 };
     lp *model = NULL;
 
     if (allocate(&e, columns, (size_t)p->start[p->columns] + more)) {
-        fill(&e, stage);
+        fill(&e, stage, parts, scale);
         const lp_program program = { (int)columns, p->rows, e.start, e.row,        e.value,
                                      e.lower,      e.upper, e.cost,  p->row_lower, p->row_upper };
         if (lp_new(&model, &program, NULL) != MCP_OK)
@@ -96,7 +135,7 @@ static size_t insert(elastic_gap *gaps, size_t count, size_t most, elastic_gap g
 {
     size_t at = count < most ? count++ : most;
 
-    for (; at > 0 && fabs(gaps[at - 1].hm3) < fabs(gap.hm3); at--)
+    for (; at > 0 && fabs(gaps[at - 1].amount) < fabs(gap.amount); at--)
         if (at < most)
             gaps[at] = gaps[at - 1];
     if (at < most)
@@ -104,25 +143,43 @@ static size_t insert(elastic_gap *gaps, size_t count, size_t most, elastic_gap g
     return count;
 }
 
-size_t elastic_gaps(const stage_lp *stage, const double *values, size_t stride, elastic_gap *gaps,
-                    size_t most)
+/* From the values of the columns after the program's. */
+static void find(elastic_gaps *out, const elastic_parts *parts, const double *scale,
+                 const double *water)
 {
-    lp *model = load(stage);
-    size_t count = 0, each = balances_of(stage);
+    const double *rows = water + 2 * parts->balances;
 
-    if (!model)
-        return 0;
-    items_enter(stage, model, values, stride);
-    if (lp_solve(model) == LP_OPTIMAL) {
-        const double *water = lp_primal(model) + stage->program.columns;
-        for (size_t h = 0; h < stage->input->hydro_count; h++) {
-            elastic_gap gap = { h, 0.0 };
-            for (size_t i = h * each; i < (h + 1) * each; i++)
-                gap.hm3 += water[2 * i] - water[2 * i + 1];
-            if (fabs(gap.hm3) > SMALLEST_HM3)
-                count = insert(gaps, count, most, gap);
-        }
+    for (size_t i = 0; i < parts->balances; i += parts->each) {
+        elastic_gap gap = { i / parts->each, 0.0 };
+        for (size_t k = i; k < i + parts->each; k++)
+            gap.amount += water[2 * k] - water[2 * k + 1];
+        if (fabs(gap.amount) > SMALLEST)
+            out->hydro_count = insert(out->hydros, out->hydro_count, out->most, gap);
+    }
+    for (size_t i = 0; i < parts->rows; i++) {
+        double worth = rows[2 * i] - rows[2 * i + 1];
+        if (fabs(worth) > SMALLEST)
+            out->row_count = insert(out->rows, out->row_count, out->most,
+                                    (elastic_gap){ i, worth * scale[i] });
+    }
+}
+
+void elastic_find(elastic_gaps *out, const stage_lp *stage, const double *values, size_t stride)
+{
+    const elastic_parts parts = parts_of(stage);
+    double *scale = mcp_alloc((parts.rows + 1) * sizeof *scale);
+    lp *model = NULL;
+
+    out->hydro_count = out->row_count = 0;
+    if (scale) {
+        measure_rows(scale, stage, parts.rows);
+        model = load(stage, &parts, scale);
+    }
+    if (model) {
+        items_enter(stage, model, values, stride);
+        if (lp_solve(model) == LP_OPTIMAL)
+            find(out, &parts, scale, lp_primal(model) + stage->program.columns);
     }
     lp_free(model);
-    return count;
+    free(scale);
 }

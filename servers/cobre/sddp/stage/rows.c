@@ -6,6 +6,11 @@
  * one before it ended. Then the whole pool is searched; the most violated cuts are added as rows
  * and the program is solved again, until none is violated. The next group deletes those rows.
  *
+ * The solver itself lets a row be violated by its tolerance, times the unit of the row. A long
+ * training has many cuts that are equal but for rounding, and so violated by less: each of them
+ * would be a row and a solve for nothing. So cuts violated by less than that are none, and a solve
+ * with new rows that has no pivot is the last one: no other cut is violated by more.
+ *
  * The row of a cut holds storages and theta alone: what the rest of the outgoing state (state.h)
  * adds is known before the solve, and is a part of the right-hand side. What all lanes share of it
  * is computed once.
@@ -34,10 +39,23 @@ static int theta_of(const solve_input *in, uint32_t cut)
     return in->program->theta + (int)in->pool->theta[cut];
 }
 
+/* Write the elements of a cut's row from place `at` of the worker's on; the end of them. */
+static int write_elements(worker *w, const solve_input *in, uint32_t cut, int at)
+{
+    for (size_t j = 0; j < in->program->input->hydro_count; j++) {
+        double slope = cuts_slope(in->pool, cut, j);
+        if (slope == 0.0)
+            continue;
+        w->row_column[at] = stage_lp_storage(in->program, j);
+        w->row_value[at++] = -slope;
+    }
+    w->row_column[at] = theta_of(in, cut);
+    w->row_value[at++] = 1.0;
+    return at;
+}
+
 static void append_batch(worker *w, const solve_input *in, const uint32_t *cuts, size_t count)
 {
-    const cut_pool *pool = in->pool;
-    const stage_lp *program = in->program;
     double lower[ROW_BATCH], upper[ROW_BATCH];
     int start[ROW_BATCH + 1], at = 0;
 
@@ -45,15 +63,7 @@ static void append_batch(worker *w, const solve_input *in, const uint32_t *cuts,
         start[i] = at;
         lower[i] = w->fixed[cuts[i]];
         upper[i] = LP_INFINITY;
-        for (size_t j = 0; j < program->input->hydro_count; j++) {
-            double slope = cuts_slope(pool, cuts[i], j);
-            if (slope == 0.0)
-                continue;
-            w->row_column[at] = stage_lp_storage(program, j);
-            w->row_value[at++] = -slope;
-        }
-        w->row_column[at] = theta_of(in, cuts[i]);
-        w->row_value[at++] = 1.0;
+        at = write_elements(w, in, cuts[i], at);
     }
     start[count] = at;
     lp_add_rows(workspace_of(w, in)->model,
@@ -186,6 +196,16 @@ static void note_tight_rows(const workspace *ws, const uint8_t *cut_rows, uint8_
             tight[ws->rows[i]] = 1;
 }
 
+/* Whether a cut is above theta by more than the solver would let its row be. */
+static bool exceeds_tolerance(worker *w, const solve_input *in, uint32_t cut)
+{
+    const lp *model = workspace_of(w, in)->model;
+    double excess = w->values[cut] - lp_primal(model)[theta_of(in, cut)];
+    int count = write_elements(w, in, cut, 0);
+
+    return excess > CUT_TOLERANCE * lp_row_unit(model, count, w->row_column, w->row_value);
+}
+
 /* Append the most violated cuts of the solution as rows; the number of them. */
 static size_t bring_in_violated(worker *w, const solve_input *in)
 {
@@ -208,10 +228,14 @@ static size_t bring_in_violated(worker *w, const solve_input *in)
         w->outgoing[j] = primal[stage_lp_storage(program, j)];
     memcpy(w->values, w->fixed, pool->count * sizeof *w->values);
     cuts_add(pool, 0, hydros, w->outgoing, w->values);
-    size_t found = cuts_violated(pool, w->values, &search, local + ws->local_count, CUTS_AT_ONCE);
-    append_rows(w, in, local + ws->local_count, found);
-    ws->local_count += found;
-    return found;
+    uint32_t *added = local + ws->local_count;
+    size_t found = cuts_violated(pool, w->values, &search, added, CUTS_AT_ONCE), kept = 0;
+    for (size_t i = 0; i < found; i++)
+        if (exceeds_tolerance(w, in, added[i]))
+            added[kept++] = added[i];
+    append_rows(w, in, added, kept);
+    ws->local_count += kept;
+    return kept;
 }
 
 /* One solve of the LP, counted. */
@@ -240,11 +264,13 @@ static lp_status solve_lane(worker *w, const solve_input *in, const lp_group *gr
     workspace *ws = workspace_of(w, in);
     size_t fixed = stage_lp_lines(in->program);
     solve_work *work = in->work ? in->work + lane : NULL;
-    bool keeps = lane == 0 && out->keep;
+    bool keeps = lane == 0 && out->keep, is_first = true;
+    int64_t pivots;
 
     set_right_sides(w, in, group, lane);
     items_enter(in->program, ws->model, group->values + lane, group->lanes);
     do {
+        pivots = lp_work(ws->model)->pivots;
         lp_status end = solve_lp(ws->model, work);
         if (end != LP_OPTIMAL)
             return end;
@@ -253,6 +279,9 @@ static lp_status solve_lane(worker *w, const solve_input *in, const lp_group *gr
             memcpy(out->keep, basis, fixed + ws->set_count);
         keeps = false;
         note_tight_rows(ws, basis + fixed, out->tight);
+        if (!is_first && lp_work(ws->model)->pivots == pivots)
+            break;
+        is_first = false;
     } while (bring_in_violated(w, in) > 0);
     return LP_OPTIMAL;
 }

@@ -11,6 +11,15 @@
 #include "engine/work.h"
 #include "store/journal.h"
 
+static const portarium_run_action *first_unknown(const portarium_run *run)
+{
+    for (size_t i = 0; i < run->action_count + run->hook_count; i++) {
+        if (portarium_action_is_unknown(&run->actions[i]))
+            return &run->actions[i];
+    }
+    return NULL;
+}
+
 /* ---- cancel ---------------------------------------------------------------------------------- */
 
 static mcp_status cancel_actions(portarium_run *run, portarium_tx *tx, mcp_error *err)
@@ -76,6 +85,12 @@ mcp_status portarium_run_cancel_and_undo(portarium_run *run, portarium_tx *tx,
                              "Run %s has failed and is being undone; cancel it without compensate "
                              "to stop that.",
                              run->record.id);
+    const portarium_run_action *unknown = first_unknown(run);
+    if (unknown)
+        return mcp_error_set(err, MCP_E_EXISTS,
+                             "The outcome of action %s is unknown: resolve it first, so that it is "
+                             "undone if it happened, or cancel without compensate.",
+                             unknown->id);
     mcp_status st = cancel_actions(run, tx, err);
     if (st == MCP_OK)
         st = portarium_compensate_begin(&count, run, tx, err);
@@ -107,15 +122,6 @@ static mcp_status count_gates(int64_t *out, portarium_run *run, portarium_tx *tx
     *out = portarium_next(rows, &st, err) ? db_int_at(rows, 0) : 0;
     db_rows_free(rows);
     return st;
-}
-
-static const portarium_run_action *first_unknown(const portarium_run *run)
-{
-    for (size_t i = 0; i < run->action_count + run->hook_count; i++) {
-        if (portarium_action_is_unknown(&run->actions[i]))
-            return &run->actions[i];
-    }
-    return NULL;
 }
 
 static const char *changed(portarium_change change, const char *value)
@@ -187,6 +193,7 @@ mcp_status portarium_run_intervene(portarium_intervention_verdict *verdict, port
     const portarium_run_facts facts = {
         .status = run->status,
         .has_control_state = mcp_json_get(run->record.json, "controlState") != NULL,
+        .is_held = portarium_run_is_held(run),
         .has_open_gate = gates > 0,
     };
     const portarium_run_action *unknown = first_unknown(run);

@@ -15,8 +15,8 @@
  * have succeeded have ended, and has a member `cancellation`; then it is Cancelled. Where there is
  * nothing to undo it is Cancelled at once. Cancelling it again without compensation stops it.
  *
- * @return MCP_OK; MCP_E_EXISTS: it has ended otherwise, or has failed and is undone already;
- *         statuses of db.h
+ * @return MCP_OK; MCP_E_EXISTS: it has ended otherwise, has failed and is undone already, or has an
+ *         unknown outcome, so that it is not known what to undo; statuses of db.h
  */
 mcp_status portarium_run_cancel_and_undo(portarium_run *run, portarium_tx *tx,
                                          const char *rationale, mcp_error *err);

@@ -56,10 +56,12 @@ static mcp_status judge_again(portarium_run *run, const portarium_run_action *ac
 static mcp_status output_of(const mcp_json **out, portarium_tx *tx, const mcp_json *body,
                             mcp_error *err)
 {
-    static const char *const members[] = { "completedAtIso", "notes", "evidenceRefs" };
+    static const char *const members[] = { "notes", "evidenceRefs" };
     portarium_draft draft;
     portarium_draft_object(&draft);
     mcp_write_member_string(&draft.json, "completedByUserId", tx->actor->subject);
+    if (mcp_json_get(body, "completedAtIso"))
+        portarium_time_copy(&draft.json, "completedAtIso", mcp_json_get(body, "completedAtIso"));
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         const mcp_json *value = mcp_json_get(body, members[i]);
         if (value)

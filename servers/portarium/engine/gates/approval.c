@@ -111,8 +111,9 @@ static void write_why(mcp_json_writer *json, const portarium_judgement *why)
 
 static void write_asked(mcp_json_writer *json, const mcp_json *body)
 {
-    static const char *const names[] = { "assigneeUserId", "dueAtIso", "escalationChain",
-                                         "approvalPacket" };
+    static const char *const names[] = { "assigneeUserId", "escalationChain", "approvalPacket" };
+    if (mcp_json_get(body, "dueAtIso"))
+        portarium_time_copy(json, "dueAtIso", mcp_json_get(body, "dueAtIso"));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (mcp_json_get(body, names[i]))
             mcp_write_member_value(json, names[i], mcp_json_get(body, names[i]));
@@ -281,19 +282,19 @@ portarium_approval_moments portarium_approval_moments_at(const mcp_json *approva
     const mcp_json *chain = mcp_json_get(approval, "escalationChain");
     const char *due = mcp_json_get_string(approval, "dueAtIso");
     size_t count = mcp_json_count(chain);
-    for (size_t i = 0; i < count; i++) {
-        int64_t at = step_ms(approval, mcp_json_item(chain, i));
-        if (at <= now_ms)
-            out.reached = i + 1;
-        else if (at < out.next_ms)
-            out.next_ms = at;
-    }
     if (count > 0)
         out.end_ms = step_ms(approval, mcp_json_item(chain, count - 1)) +
                      PORTARIUM_APPROVAL_LAST_WAIT_MS;
     int64_t due_ms = INT64_MAX;
     if (due && portarium_time_read(&due_ms, due) && due_ms < out.end_ms)
         out.end_ms = due_ms;
+    for (size_t i = 0; i < count; i++) {
+        int64_t at = step_ms(approval, mcp_json_item(chain, i));
+        if (at <= now_ms && at < out.end_ms)
+            out.reached = i + 1;
+        else if (at < out.next_ms)
+            out.next_ms = at;
+    }
     if (out.end_ms < out.next_ms)
         out.next_ms = out.end_ms;
     return out;

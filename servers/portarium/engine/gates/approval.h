@@ -73,7 +73,7 @@ mcp_status portarium_approval_expire(portarium_record *approval, portarium_tx *t
 
 /** Who or what an approval waits for. */
 typedef struct portarium_approval_moments {
-    size_t reached;  /* steps of the escalation chain whose time has come */
+    size_t reached;  /* steps of the escalation chain whose time has come, before the end */
     int64_t next_ms; /* the next step, or the end; INT64_MAX: none */
     int64_t end_ms;  /* when it expires; INT64_MAX: never */
 } portarium_approval_moments;

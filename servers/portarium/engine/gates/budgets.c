@@ -215,6 +215,51 @@ static mcp_status spend(portarium_judgement *out, portarium_run *run, portarium_
     return st;
 }
 
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+/* The budget that stops one more use, where there is one. */
+static mcp_status foresee_one(portarium_judgement *out, const use *what, int64_t before,
+                              const portarium_policy *policy, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (size_t k = 0; st == MCP_OK && k < policy->budget_count; k++) {
+        const portarium_budget *budget = &policy->budgets[k];
+        int64_t used = 0;
+        if (budget->metric != what->metric)
+            continue;
+        if (budget->scope == PORTARIUM_BUDGET_WORKSPACE)
+            st = count_uses(&used, what, budget->scope, err);
+        if (st == MCP_OK && portarium_budget_judge(budget, used + before) == PORTARIUM_BUDGET_STOPS)
+            *out = (portarium_judgement){ .ruling = PORTARIUM_RULING_DENY,
+                                          .policy_id = policy->id,
+                                          .rule_id = budget->id };
+        if (out->ruling != PORTARIUM_RULING_GO)
+            break;
+    }
+    return st;
+}
+
+mcp_status portarium_budgets_foresee(portarium_judgement *out, portarium_foreseen *before,
+                                     portarium_tx *tx, portarium_metrics metrics, mcp_error *err)
+{
+    portarium_policy_set set = { .count = 0 };
+    use what = { .tx = tx, .id = "" };
+    *out = (portarium_judgement){ .ruling = PORTARIUM_RULING_GO };
+    mcp_status st = metrics ? portarium_policies_active(&set, tx, err) : MCP_OK;
+    for (size_t i = 0; i < METRICS; i++) {
+        what.metric = (portarium_budget_metric)i;
+        for (size_t k = 0; (metrics >> i & 1) && k < set.count && st == MCP_OK &&
+                           out->ruling == PORTARIUM_RULING_GO;
+             k++)
+            st = foresee_one(out, &what, before->uses[i], set.items[k], err);
+    }
+    for (size_t i = 0; out->ruling == PORTARIUM_RULING_GO && i < METRICS; i++)
+        before->uses[i] += metrics >> i & 1;
+    return st;
+}
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
 mcp_status portarium_budgets_spend(portarium_judgement *out, portarium_run *run, portarium_tx *tx,
                                    portarium_metrics metrics, mcp_error *err)
 {

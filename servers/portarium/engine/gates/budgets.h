@@ -29,6 +29,21 @@ portarium_metrics portarium_metrics_of(const mcp_json *binding);
 mcp_status portarium_budgets_spend(portarium_judgement *out, portarium_run *run, portarium_tx *tx,
                                    portarium_metrics metrics, mcp_error *err);
 
+/** How many metrics there are. */
+#define PORTARIUM_METRIC_COUNT (0 PORTARIUM_BUDGET_METRIC_MAP(PORTARIUM_ONE))
+
+/** What a planned run would have used before an action; zero at first. */
+typedef struct portarium_foreseen {
+    int64_t uses[PORTARIUM_METRIC_COUNT];
+} portarium_foreseen;
+
+/** What portarium_budgets_spend would say of the next action of a run that is started now. Stores
+ *  nothing.
+ *  @param out filled with GO or DENY
+ *  @param before gets the uses of an action that may go on */
+mcp_status portarium_budgets_foresee(portarium_judgement *out, portarium_foreseen *before,
+                                     portarium_tx *tx, portarium_metrics metrics, mcp_error *err);
+
 /** The same for what has no run: run budgets do not apply, and FreezeRun and KillRun deny.
  *  @param id what is counted under: the proposal's id */
 mcp_status portarium_budgets_spend_alone(portarium_judgement *out, portarium_tx *tx, const char *id,

@@ -436,7 +436,7 @@ static mcp_status unblock(portarium_tx *tx, const char *id, const char *approval
     if (st != MCP_OK || !id)
         return st;
     const char *by = mcp_json_get_string(run.record.hidden, "heldBy");
-    for (size_t i = 0; i < run.action_count; i++)
+    for (size_t i = 0; i < run.action_count + run.hook_count; i++)
         is_unknown = is_unknown || portarium_action_is_unknown(&run.actions[i]);
     if (by && strcmp(by, approval) == 0) {
         st = portarium_object(tx, &hidden, err, "heldBy",
@@ -512,6 +512,15 @@ static mcp_status ask_again(portarium_record *approval, portarium_tx *tx,
                         : st;
 }
 
+/* Its time was over while the changes were made: nobody could decide it any more. */
+static mcp_status expire_late(portarium_record *approval, portarium_tx *tx, mcp_error *err)
+{
+    mcp_status st = portarium_approval_expire(approval, tx, "nobody has decided in time", err);
+    return st == MCP_OK
+               ? unblock(tx, mcp_json_get_string(approval->json, "runId"), approval->id, err)
+               : st;
+}
+
 mcp_status portarium_resubmit(portarium_record *out, portarium_tx *tx,
                               const portarium_resubmission *request, mcp_error *err)
 {
@@ -527,6 +536,8 @@ mcp_status portarium_resubmit(portarium_record *out, portarium_tx *tx,
     if (portarium_approval_status_of(out) != PORTARIUM_APPROVAL_REQUEST_CHANGES)
         return mcp_error_set(err, MCP_E_EXISTS, "No changes of approval %s are asked for.",
                              out->id);
+    if (portarium_approval_moments_at(out->json, tx->now_ms).end_ms <= tx->now_ms)
+        return expire_late(out, tx, err);
     if (request->plan)
         st = portarium_record_get(&plan, tx, &portarium_plans, request->plan, err);
     if (st == MCP_OK && request->input)

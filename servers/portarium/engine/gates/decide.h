@@ -53,7 +53,8 @@ typedef struct portarium_resubmission {
 } portarium_resubmission;
 
 /**
- * Ask again: RequestChanges becomes Pending, without the decisions so far.
+ * Ask again: RequestChanges becomes Pending, without the decisions so far; or Expired, where its
+ * time is over.
  *
  * @return MCP_OK; MCP_E_NOT_FOUND; MCP_E_EXISTS: it is not in RequestChanges; MCP_E_DENIED: it is
  *         another agent's; MCP_E_PARAMS: an input where no action is gated; statuses of db.h

@@ -5,7 +5,13 @@
 
 #include <string.h>
 
-enum { CONTEXT_MAX = 64 << 10, STORED_MAX = 10000, PRUNE_EVERY = 100, ROW_ARENA = 4 << 20 };
+enum {
+    REASON_MAX = 200,
+    CONTEXT_MAX = 64 << 10,
+    STORED_MAX = 10000,
+    PRUNE_EVERY = 100,
+    ROW_ARENA = 4 << 20
+};
 
 /* ---- the context ----------------------------------------------------------------------------- */
 
@@ -85,12 +91,15 @@ static mcp_status judge(portarium_judgement *out, portarium_tx *tx, const mcp_js
                                       err);
     if (st != MCP_OK || ruling_of[verdict.effect] <= out->ruling)
         return st;
+    const char *detail = portarium_text_begin(tx->arena, verdict.explanations[0].detail,
+                                              REASON_MAX);
     *out = (portarium_judgement){
         .ruling = ruling_of[verdict.effect],
         .policy_id = verdict.policy_id,
         .rule_id = verdict.rule_id,
-        .reason = mcp_arena_printf(tx->arena, "policy %s, rule %s: %.200s", verdict.policy_id,
-                                   verdict.rule_id, verdict.explanations[0].detail),
+        .reason = detail ? mcp_arena_printf(tx->arena, "policy %s, rule %s: %s", verdict.policy_id,
+                                            verdict.rule_id, detail)
+                         : NULL,
     };
     return out->reason ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a judgement");
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mcp/hash.h"
+#include "policy/exposure.h"
 #include "store/tx/held.h"
 
 enum { BUCKETS = 256, KEPT_MAX = 1000, ARENA_MAX = 8 << 20 };
@@ -16,6 +17,9 @@ typedef struct kept {
     struct kept *next;
     const char *workspace;
     const portarium_policy *policy;
+    const char *text; /* that it was read from: where the transaction of a version was rolled back,
+                       * another version gets its number */
+    size_t length;
     mcp_arena *arena; /* of everything in it, this struct too */
 } kept;
 
@@ -57,14 +61,20 @@ static size_t bucket_of(const char *id, int64_t version)
     return (mcp_fnv1a(id) + (uint64_t)version) % BUCKETS;
 }
 
+static bool has_text(const kept *of, const char *text, size_t length)
+{
+    return of->length == length && memcmp(of->text, text, length) == 0;
+}
+
 static const portarium_policy *find(portarium_policies_read_once *self, const char *workspace,
-                                    const char *id, int64_t version)
+                                    const char *id, int64_t version, const char *text,
+                                    size_t length)
 {
     const portarium_policy *found = NULL;
     pthread_mutex_lock(&self->lock);
     for (kept *at = self->buckets[bucket_of(id, version)]; at && !found; at = at->next) {
         if (at->policy->version == version && strcmp(at->policy->id, id) == 0 &&
-            strcmp(at->workspace, workspace) == 0)
+            strcmp(at->workspace, workspace) == 0 && has_text(at, text, length))
             found = at->policy;
     }
     pthread_mutex_unlock(&self->lock);
@@ -73,18 +83,19 @@ static const portarium_policy *find(portarium_policies_read_once *self, const ch
 
 /* Keep it, where there is room. @return whether the arena is kept */
 static bool keep(portarium_policies_read_once *self, mcp_arena *arena, const char *workspace,
-                 const portarium_policy *policy)
+                 const portarium_policy *policy, const char *text, size_t length)
 {
     kept *made = mcp_arena_alloc(arena, sizeof *made);
     const char *name = mcp_arena_strdup(arena, workspace);
+    const char *own = mcp_arena_strndup(arena, text, length);
     bool has_room = false;
-    if (!made || !name)
+    if (!made || !name || !own)
         return false;
     pthread_mutex_lock(&self->lock);
     has_room = self->count < KEPT_MAX;
     if (has_room) {
         kept **bucket = &self->buckets[bucket_of(policy->id, policy->version)];
-        *made = (kept){ *bucket, name, policy, arena };
+        *made = (kept){ *bucket, name, policy, own, length, arena };
         *bucket = made;
         self->count++;
     }
@@ -115,14 +126,14 @@ static mcp_status get(const portarium_policy **out, portarium_tx *tx, const char
                       int64_t version, const char *text, size_t length, mcp_error *err)
 {
     portarium_policies_read_once *self = tx->settings->policies;
-    *out = find(self, tx->workspace, id, version);
+    *out = find(self, tx->workspace, id, version, text, length);
     if (*out)
         return MCP_OK;
     mcp_arena *arena = mcp_arena_new(ARENA_MAX);
     if (!arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a policy");
     mcp_status st = parse(out, self, arena, id, version, text, length, err);
-    if (st == MCP_OK && keep(self, arena, tx->workspace, *out))
+    if (st == MCP_OK && keep(self, arena, tx->workspace, *out, text, length))
         return MCP_OK;
     mcp_arena_free(arena);
     return st == MCP_OK ? parse(out, self, tx->arena, id, version, text, length, err) : st;

@@ -27,10 +27,6 @@ typedef struct portarium_policy_set {
     size_t count;
 } portarium_policy_set;
 
-/** The id of the policy of what tools the workspace shows (policy/exposure.h): it is stored among
- *  the others, and is not one that actions are judged by. */
-#define PORTARIUM_EXPOSURE_ID "tool-exposure"
-
 /** Maximum number of active policies of a workspace. */
 enum { PORTARIUM_POLICIES_MAX = 1000 };
 

@@ -12,6 +12,7 @@
 #include "keys/canonical.h"
 #include "model/identity.h"
 #include "model/tool_classes.h"
+#include "policy/exposure.h"
 #include "store/journal.h"
 
 /* A proposal on its way. */
@@ -20,6 +21,7 @@ typedef struct proposing {
     const portarium_proposal_request *request;
     portarium_proposal *out;
     const char *id, *hash, *evidence;
+    const char *machine; /* of the agent, whatever the request says */
     portarium_tool_class tool_class;
     portarium_judgement judgement;
 } proposing;
@@ -137,19 +139,22 @@ static mcp_status find_same(proposing *self, bool *found, mcp_error *err)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static mcp_status check_agent(portarium_tx *tx, const portarium_proposal_request *request,
-                              mcp_error *err)
+/* @param machine set to the agent's; NULL: it has none */
+static mcp_status check_agent(const char **machine, portarium_tx *tx,
+                              const portarium_proposal_request *request, mcp_error *err)
 {
     portarium_record agent;
     mcp_status st = portarium_record_get(&agent, tx, &portarium_agents, request->agent, err);
     if (st != MCP_OK)
         return st;
-    const char *machine = mcp_json_get_string(agent.json, "machineId");
+    *machine = mcp_json_get_string(agent.json, "machineId");
     if (mcp_json_get(agent.json, "quarantinedAtIso"))
         return mcp_error_set(err, MCP_E_EXISTS, "Agent %s is quarantined.", agent.id);
-    if (request->machine && machine && strcmp(machine, request->machine) != 0)
+    if (request->machine && *machine && strcmp(*machine, request->machine) != 0)
         return mcp_error_set(err, MCP_E_EXISTS, "Agent %s is of the machine %s.", agent.id,
-                             machine);
+                             *machine);
+    if (!*machine)
+        *machine = request->machine;
     return MCP_OK;
 }
 
@@ -173,16 +178,16 @@ static mcp_status classify(proposing *self, mcp_error *err)
     return MCP_OK;
 }
 
-static portarium_facts facts_of(const portarium_proposal_request *request, portarium_tx *tx,
-                                const mcp_json *initiator)
+static portarium_facts facts_of(const proposing *self, const mcp_json *initiator)
 {
-    return (portarium_facts){ .actor = tx->actor->subject,
+    const portarium_proposal_request *request = self->request;
+    return (portarium_facts){ .actor = self->tx->actor->subject,
                               .roles = mcp_json_get(initiator, "roles"),
                               .operation = request->tool,
                               .tier = request->tier,
                               .parameters = request->parameters,
                               .agent_id = request->agent,
-                              .machine_id = request->machine };
+                              .machine_id = self->machine };
 }
 
 static const char *class_reason(const proposing *self)
@@ -200,7 +205,7 @@ static mcp_status judge(proposing *self, mcp_error *err)
                                                                   : PORTARIUM_RULING_GATE;
     const char *why = class_reason(self);
     mcp_status st = portarium_gate_initiator(&initiator, self->tx, err);
-    portarium_facts facts = facts_of(self->request, self->tx, initiator);
+    portarium_facts facts = facts_of(self, initiator);
     if (st == MCP_OK)
         st = portarium_judge_and_store(&self->judgement, self->tx, &facts, at_least, why, err);
     if (st == MCP_OK && self->judgement.ruling == PORTARIUM_RULING_GO && self->tx->head.is_frozen)
@@ -296,7 +301,7 @@ static mcp_status write_proposal(proposing *self, const mcp_json **out, mcp_erro
     } members[] = { { "proposalId", self->id },
                     { "workspaceId", self->tx->workspace },
                     { "agentId", request->agent },
-                    { "machineId", request->machine },
+                    { "machineId", self->machine },
                     { "actionKind", request->kind },
                     { "toolName", request->tool },
                     { "toolClass", portarium_tool_class_text(self->tool_class) },
@@ -347,7 +352,7 @@ mcp_status portarium_propose(portarium_proposal *out, portarium_tx *tx,
     proposing self = { .tx = tx, .request = request, .out = out };
     bool found = false;
     *out = (portarium_proposal){ .is_new = false };
-    mcp_status st = check_agent(tx, request, err);
+    mcp_status st = check_agent(&self.machine, tx, request, err);
     if (st == MCP_OK)
         st = check_parameters(request->parameters, err);
     if (st == MCP_OK)
@@ -426,9 +431,12 @@ mcp_status portarium_proposal_end(portarium_record *out, portarium_tx *tx, const
                                        mcp_json_get_string(out->json, "agentId"), outcome,
                                        message ? ", " : "", message ? message : ""),
                       mcp_json_get(out->json, "parameters"), output, err);
-    const portarium_event event = {
-        .type = "AgentActionExecuted", .kind = "proposal", .id = proposal, .data = patch
-    };
+    const portarium_event event = { .type = strcmp(outcome, "executed") == 0
+                                                ? "AgentActionExecuted"
+                                                : "AgentActionExecutionFailed",
+                                    .kind = "proposal",
+                                    .id = proposal,
+                                    .data = patch };
     return st == MCP_OK ? portarium_event_add(tx, &event, err) : st;
 }
 
@@ -486,9 +494,9 @@ static mcp_status check_same(const portarium_proposal *proposal, const char *flo
                                proposal->approval.id);
 }
 
-/* What denies it meanwhile. */
-static mcp_status check_policies(const portarium_proposal *proposal, portarium_tx *tx,
-                                 mcp_error *err)
+/* What denies it meanwhile. @param refusal NULL: nothing */
+static mcp_status check_policies(const char **refusal, const portarium_proposal *proposal,
+                                 portarium_tx *tx, mcp_error *err)
 {
     portarium_judgement judgement;
     const mcp_json *json = proposal->record.json, *initiator = NULL;
@@ -496,11 +504,14 @@ static mcp_status check_policies(const portarium_proposal *proposal, portarium_t
                                            .machine = mcp_json_get_string(json, "machineId"),
                                            .tool = mcp_json_get_string(json, "toolName"),
                                            .parameters = mcp_json_get(json, "parameters") };
-    portarium_tier_read(&request.tier, mcp_json_get_string(json, "executionTier"));
-    mcp_status st = portarium_gate_initiator(&initiator, tx, err);
-    portarium_facts facts = facts_of(&request, tx, initiator);
-    facts.actor = mcp_json_get_string(json, "proposedByUserId");
     proposing again = { .tx = tx, .request = &request };
+    *refusal = NULL;
+    portarium_tier_read(&request.tier, mcp_json_get_string(json, "executionTier"));
+    mcp_status st = check_agent(&again.machine, tx, &request, err);
+    if (st == MCP_OK)
+        st = portarium_gate_initiator(&initiator, tx, err);
+    portarium_facts facts = facts_of(&again, initiator);
+    facts.actor = mcp_json_get_string(json, "proposedByUserId");
     if (st == MCP_OK)
         st = classify(&again, err);
     bool is_denied = portarium_tool_class_effect(again.tool_class) == PORTARIUM_EFFECT_DENY;
@@ -511,9 +522,9 @@ static mcp_status check_policies(const portarium_proposal *proposal, portarium_t
     if (st == MCP_OK && judgement.ruling != PORTARIUM_RULING_DENY)
         st = portarium_budgets_spend_alone(&judgement, tx, proposal->record.id,
                                            1u << PORTARIUM_METRIC_TOOL_CALLS, err);
-    return st == MCP_OK && judgement.ruling == PORTARIUM_RULING_DENY
-               ? mcp_error_set(err, MCP_E_DENIED, "%s", judgement.reason)
-               : st;
+    if (st == MCP_OK && judgement.ruling == PORTARIUM_RULING_DENY)
+        *refusal = judgement.reason ? judgement.reason : "A policy denies it.";
+    return st;
 }
 
 static const mcp_json *reservation_of(const portarium_record *approval)
@@ -561,7 +572,10 @@ static mcp_status claim(portarium_execution *out, portarium_proposal *proposal, 
     portarium_record *approval = &proposal->approval;
     mcp_status st = tx->head.is_frozen
                         ? mcp_error_set(err, MCP_E_EXISTS, "The workspace is frozen.")
-                        : check_policies(proposal, tx, err);
+                        : check_policies(&out->refusal, proposal, tx, err);
+    if (st == MCP_OK && out->refusal)
+        return portarium_approval_evidence(approval, tx, "PolicyViolation", err,
+                                           "Execution refused: %s", out->refusal);
     if (st == MCP_OK)
         st = portarium_id_new(&id, "exec-", tx->arena, err);
     if (st == MCP_OK)
@@ -584,6 +598,7 @@ mcp_status portarium_execute(portarium_execution *out, portarium_tx *tx, const c
                              const char *flow, const mcp_json *payload, mcp_error *err)
 {
     portarium_proposal proposal;
+    *out = (portarium_execution){ .id = NULL };
     mcp_status st = read_both(&proposal, tx, approval, err);
     if (st == MCP_OK)
         st = check_decider(&proposal, tx, err);
@@ -612,7 +627,7 @@ mcp_status portarium_execution_finish(portarium_execution *out, portarium_tx *tx
     } ends[] = {
         [PORTARIUM_EXECUTION_DONE] = { "Completed", "Executed", "AgentActionExecuted",
                                        PORTARIUM_APPROVAL_EXECUTED },
-        [PORTARIUM_EXECUTION_FAILED] = { "Completed", "Failed", "AgentActionFailed",
+        [PORTARIUM_EXECUTION_FAILED] = { "Completed", "Failed", "AgentActionExecutionFailed",
                                          PORTARIUM_APPROVAL_EXECUTED },
         [PORTARIUM_EXECUTION_RELEASED] = { "Released", "Failed", "AgentActionReleased",
                                            PORTARIUM_APPROVAL_APPROVED },

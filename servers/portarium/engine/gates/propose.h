@@ -71,6 +71,8 @@ typedef struct portarium_execution {
     bool is_claimed;    /* the caller is the one that is to perform it */
     const mcp_json *output;
     const char *message;
+    /** Policies or budgets deny it meanwhile, and evidence was added: nothing else is set. */
+    const char *refusal;
 } portarium_execution;
 
 /**
@@ -78,8 +80,8 @@ typedef struct portarium_execution {
  *
  * @param payload NULL: what was proposed
  * @return MCP_OK; MCP_E_NOT_FOUND; MCP_E_EXISTS: it is not approved, is of no proposal, is not
- *         what was proposed, or the workspace is frozen; MCP_E_DENIED: the caller has decided it,
- *         is another agent, or policies and budgets deny it meanwhile; statuses of db.h
+ *         what was proposed, its agent is quarantined, or the workspace is frozen; MCP_E_DENIED: the
+ *         caller has decided it, or is another agent; statuses of db.h
  */
 mcp_status portarium_execute(portarium_execution *out, portarium_tx *tx, const char *approval,
                              const char *flow, const mcp_json *payload, mcp_error *err);

@@ -170,6 +170,8 @@ static mcp_status resubmit(portarium_tx *tx, const portarium_request *request,
         .input = mcp_json_get(request->body, "input"),
     };
     mcp_status st = portarium_resubmit(&approval, tx, &ask, err);
+    if (st == MCP_OK && portarium_approval_status_of(&approval) == PORTARIUM_APPROVAL_EXPIRED)
+        return portarium_refuse_kept(reply, tx, err, 409, "Approval %s has expired.", approval.id);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 200, approval.json, err) : st;
 }
 

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "engine/builtin.h"
 #include "engine/gate.h"
+#include "engine/gates/budgets.h"
 #include "engine/sealed/secrets.h"
 #include "engine/start.h"
 #include "model/identity.h"
@@ -102,15 +104,56 @@ static const char *const decisions[] = {
     [PORTARIUM_RULING_DENY] = "Denied",
 };
 
+/* What the action would use: an approval where there is a gate, and what its dispatch uses. */
+static mcp_status find_metrics(portarium_metrics *out, portarium_tx *tx,
+                               const portarium_action *action, mcp_error *err)
+{
+    portarium_record adapter;
+    portarium_run_action planned = { .definition = action };
+    *out = 0;
+    if (portarium_is_builtin(action->operation))
+        return MCP_OK;
+    mcp_status st = portarium_gate_adapter(&adapter, &planned, tx, err);
+    if (st == MCP_OK)
+        *out = portarium_metrics_of(mcp_json_get(adapter.json, "binding"));
+    return st == MCP_E_NOT_FOUND ? MCP_OK : st;
+}
+
+/* A budget that is used up denies it. What is dispatched behind a gate is judged when that opens,
+ * and is counted here for what follows. */
+static mcp_status judge_budgets(portarium_judgement *judgement, portarium_foreseen *before,
+                                portarium_tx *tx, const portarium_action *action, mcp_error *err)
+{
+    portarium_judgement gate = { .ruling = PORTARIUM_RULING_GO }, dispatch = gate;
+    portarium_metrics metrics = 0;
+    bool is_gated = judgement->ruling == PORTARIUM_RULING_GATE;
+    if (!is_gated && judgement->ruling != PORTARIUM_RULING_GO)
+        return MCP_OK;
+    mcp_status st = find_metrics(&metrics, tx, action, err);
+    if (st == MCP_OK && is_gated)
+        st = portarium_budgets_foresee(&gate, before, tx, 1u << PORTARIUM_METRIC_APPROVAL_REQUESTS,
+                                       err);
+    if (st == MCP_OK && gate.ruling == PORTARIUM_RULING_GO)
+        st = portarium_budgets_foresee(&dispatch, before, tx, metrics, err);
+    if (gate.ruling == PORTARIUM_RULING_DENY)
+        *judgement = gate;
+    else if (dispatch.ruling == PORTARIUM_RULING_DENY && !is_gated)
+        *judgement = dispatch;
+    return st;
+}
+
 static mcp_status write_forecast(mcp_json_writer *json, portarium_tx *tx,
                                  const portarium_workflow *workflow, const portarium_action *action,
-                                 const mcp_json *parameters, mcp_error *err)
+                                 const mcp_json *parameters, portarium_foreseen *before,
+                                 mcp_error *err)
 {
     portarium_judgement judgement;
     bool certain = false;
     mcp_status st = is_certain(&certain, tx, action, parameters, err);
     if (st == MCP_OK)
         st = portarium_gate_forecast(&judgement, tx, workflow, action, parameters, err);
+    if (st == MCP_OK && certain)
+        st = judge_budgets(&judgement, before, tx, action, err);
     if (st != MCP_OK)
         return st;
     mcp_write_object(json);
@@ -125,6 +168,19 @@ static mcp_status write_forecast(mcp_json_writer *json, portarium_tx *tx,
     return MCP_OK;
 }
 
+/* While the workspace is frozen nothing of the run would be dispatched. */
+static mcp_status write_frozen(mcp_json_writer *json, portarium_tx *tx, mcp_error *err)
+{
+    portarium_record workspace;
+    bool is_frozen = false;
+    mcp_status st = portarium_record_get(&workspace, tx, &portarium_workspaces, tx->workspace, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_json_bool(mcp_json_get(workspace.json, "frozen"), &is_frozen);
+    mcp_write_member_bool(json, "frozen", is_frozen);
+    return MCP_OK;
+}
+
 static mcp_status plan_run(portarium_tx *tx, const portarium_request *request,
                            portarium_reply *reply, mcp_error *err)
 {
@@ -132,6 +188,7 @@ static mcp_status plan_run(portarium_tx *tx, const portarium_request *request,
     const portarium_workflow *workflow = NULL;
     const mcp_json *parameters = NULL; /* as conditions of the run would see them */
     const char *sealed = NULL;
+    portarium_foreseen before = { .uses = { 0 } };
     const portarium_start start = { .workflow = portarium_body_string(request, "workflowId"),
                                     .parameters = mcp_json_get(request->body, "parameters") };
     mcp_status st = portarium_start_check(&workflow, tx, &start, &reply->fields, err);
@@ -141,9 +198,11 @@ static mcp_status plan_run(portarium_tx *tx, const portarium_request *request,
     if (st != MCP_OK)
         return st;
     portarium_draft_object(&draft);
+    st = write_frozen(&draft.json, tx, err);
     mcp_write_member_array(&draft.json, "actions");
     for (size_t i = 0; st == MCP_OK && i < workflow->action_count; i++)
-        st = write_forecast(&draft.json, tx, workflow, &workflow->actions[i], parameters, err);
+        st = write_forecast(&draft.json, tx, workflow, &workflow->actions[i], parameters, &before,
+                            err);
     mcp_write_end(&draft.json);
     if (st == MCP_OK)
         return portarium_reply_draft(reply, tx, 200, &draft, err);

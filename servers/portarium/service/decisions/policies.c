@@ -37,6 +37,28 @@ static mcp_status check_id(const char *id, mcp_error *err)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* With one more than fit, nothing of the workspace could be judged. */
+static mcp_status check_room(portarium_tx *tx, portarium_reply *reply, const char *id,
+                             const mcp_json *json, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    bool is_active = false;
+    db_value values[] = { db_text(tx->workspace), db_text(id), db_text(PORTARIUM_EXPOSURE_ID) };
+    mcp_json_bool(mcp_json_get(json, "active"), &is_active);
+    if (!is_active)
+        return MCP_OK;
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT COUNT(*) FROM policies WHERE workspace = $1 AND active = 1 "
+                             "AND id <> $2 AND id <> $3",
+                             values, 3, err);
+    bool is_full = portarium_next(rows, &st, err) && db_int_at(rows, 0) >= PORTARIUM_POLICIES_MAX;
+    db_rows_free(rows);
+    return st == MCP_OK && is_full
+               ? portarium_refuse(reply, tx, err, 409, "The workspace has %d active policies.",
+                                  PORTARIUM_POLICIES_MAX)
+               : st;
+}
+
 static mcp_status note(portarium_tx *tx, const char *type, const char *id, const char *what,
                        mcp_error *err)
 {
@@ -105,6 +127,8 @@ static mcp_status create_policy(portarium_tx *tx, const portarium_request *reque
     if (st == MCP_OK)
         st = check_policy(tx, json, id, 1, &reply->fields, err);
     if (st == MCP_OK)
+        st = check_room(tx, reply, id, json, err);
+    if (st == MCP_OK)
         st = portarium_record_insert(NULL, tx, &portarium_policies, id, json, NULL, err);
     if (st == MCP_OK)
         st = note(tx, "PolicyCreated", id, "created", err);
@@ -148,6 +172,8 @@ static mcp_status patch_policy(portarium_tx *tx, const portarium_request *reques
         st = patched(tx, &json, &policy, request->body, policy.revision + 1, err);
     if (st == MCP_OK)
         st = check_policy(tx, json, id, policy.revision + 1, &reply->fields, err);
+    if (st == MCP_OK)
+        st = check_room(tx, reply, id, json, err);
     if (st == MCP_OK)
         st = portarium_record_replace(&policy, tx, &portarium_policies, json, err);
     if (st == MCP_OK)
@@ -222,6 +248,7 @@ static mcp_status check_exposure(portarium_tx *tx, const portarium_request *requ
     const char *said = portarium_body_string(request, "workspaceId");
     if (said && strcmp(said, tx->workspace) != 0)
         portarium_fields_add(&reply->fields, "/workspaceId", "is '%s' here", tx->workspace);
+    portarium_exposure_judge_patterns(request->body, &reply->fields);
     mcp_status st = portarium_fields_status(&reply->fields, err);
     return st == MCP_OK ? portarium_exposure_read(&policy, tx->arena, tx->settings->shapes,
                                                   request->body, &reply->fields, err)

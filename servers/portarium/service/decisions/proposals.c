@@ -85,6 +85,8 @@ static mcp_status execute(portarium_tx *tx, const portarium_request *request,
     mcp_status st = portarium_execute(&execution, tx, portarium_argument(request, "approvalId"),
                                       portarium_body_string(request, "flowRef"),
                                       mcp_json_get(request->body, "payload"), err);
+    if (st == MCP_OK && execution.refusal)
+        return portarium_refuse_kept(reply, tx, err, 403, "%s", execution.refusal);
     return st == MCP_OK ? reply_execution(reply, tx, &execution, err) : st;
 }
 

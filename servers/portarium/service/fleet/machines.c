@@ -144,15 +144,38 @@ static mcp_status document_of(const mcp_json **out, const mcp_json **hidden, por
     return portarium_draft_read(&draft, tx, hidden, err);
 }
 
-/* Store a machine. One that was deregistered may be registered again. */
-static mcp_status store(portarium_record *out, portarium_tx *tx, const char *id,
-                        const mcp_json *json, const mcp_json *hidden, mcp_error *err)
+/* Whether a machine is what it would be after it was registered again, but for the time. */
+static mcp_status is_same(bool *out, portarium_tx *tx, const portarium_record *machine,
+                          const mcp_json *json, const mcp_json *hidden, mcp_error *err)
 {
+    const mcp_json *time = NULL, *then = NULL;
+    const char *at = mcp_json_get_string(machine->json, "registeredAtIso");
+    mcp_status st = portarium_object(tx, &time, err, "registeredAtIso", at, NULL);
+    if (st == MCP_OK)
+        st = portarium_assign(tx, &then, json, time, err);
+    *out = st == MCP_OK && mcp_json_equal(then, machine->json) &&
+           (machine->hidden ? hidden && mcp_json_equal(machine->hidden, hidden) : !hidden);
+    return st;
+}
+
+/* Store a machine. One that was deregistered may be registered again.
+ * @param has_changed set to false where it is what is stored */
+static mcp_status store(portarium_record *out, portarium_tx *tx, const char *id,
+                        const mcp_json *json, const mcp_json *hidden, bool *has_changed,
+                        mcp_error *err)
+{
+    bool same = false;
+    *has_changed = true;
     mcp_status st = portarium_record_get(out, tx, &portarium_machines, id, err);
     if (st == MCP_E_NOT_FOUND)
         return portarium_record_insert(out, tx, &portarium_machines, id, json, hidden, err);
     if (st == MCP_OK && portarium_is_active(out))
         return mcp_error_set(err, MCP_E_EXISTS, "Machine %.128s exists already.", id);
+    if (st == MCP_OK)
+        st = is_same(&same, tx, out, json, hidden, err);
+    *has_changed = !same;
+    if (same)
+        return MCP_OK;
     out->hidden = hidden;
     return st == MCP_OK ? portarium_record_replace(out, tx, &portarium_machines, json, err) : st;
 }
@@ -161,6 +184,7 @@ static mcp_status create_machine(portarium_tx *tx, const portarium_request *requ
                                  portarium_reply *reply, mcp_error *err)
 {
     portarium_record machine;
+    bool has_changed = true;
     const mcp_json *json = NULL, *hidden = NULL;
     const char *id = portarium_body_string(request, "machineId");
     mcp_status st = id ? MCP_OK : portarium_id_new(&id, "machine-", tx->arena, err);
@@ -169,7 +193,9 @@ static mcp_status create_machine(portarium_tx *tx, const portarium_request *requ
     if (st == MCP_OK)
         st = document_of(&json, &hidden, tx, request->body, id, &reply->fields, err);
     if (st == MCP_OK)
-        st = store(&machine, tx, id, json, hidden, err);
+        st = store(&machine, tx, id, json, hidden, &has_changed, err);
+    if (st == MCP_OK && !has_changed)
+        return portarium_reply_json(reply, tx, 200, machine.json, err);
     const portarium_event event = { .type = "MachineRegistered",
                                     .kind = PORTARIUM_KIND_MACHINE,
                                     .id = id };

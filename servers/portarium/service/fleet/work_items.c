@@ -34,6 +34,19 @@ static mcp_status get_item(portarium_tx *tx, const portarium_request *request,
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* @param sla as it was given; null removes a member */
+static void write_sla(mcp_json_writer *json, const mcp_json *sla)
+{
+    if (!mcp_json_is_object(sla)) {
+        mcp_write_member_value(json, "sla", sla);
+        return;
+    }
+    mcp_write_member_object(json, "sla");
+    for (size_t i = 0; i < mcp_json_count(sla); i++)
+        portarium_time_copy(json, mcp_json_name(sla, i, NULL), mcp_json_item(sla, i));
+    mcp_write_end(json);
+}
+
 /* The body as a patch of the document, whose external references are among its links. */
 static mcp_status patch_of(portarium_tx *tx, const mcp_json **out, const mcp_json *body,
                            mcp_error *err)
@@ -43,6 +56,10 @@ static mcp_status patch_of(portarium_tx *tx, const mcp_json **out, const mcp_jso
     for (size_t i = 0; i < mcp_json_count(body); i++) {
         const char *name = mcp_json_name(body, i, NULL);
         bool is_link = strcmp(name, "externalRefs") == 0;
+        if (strcmp(name, "sla") == 0) {
+            write_sla(&draft.json, mcp_json_item(body, i));
+            continue;
+        }
         if (is_link)
             mcp_write_member_object(&draft.json, "links");
         mcp_write_member_value(&draft.json, name, mcp_json_item(body, i));

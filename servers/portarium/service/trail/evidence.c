@@ -31,29 +31,30 @@ static void add(selection *self, const char *sql, db_value value)
                                      "%s$%zu", sql, self->count);
 }
 
-static void add_filters(selection *self, const portarium_request *request)
+/* Each is a column of portarium_entries. */
+static void add_filters(selection *self, const portarium_query *query)
 {
-    static const struct {
-        const char *argument, *condition;
-    } filters[] = { { "category", " AND category = " },
-                    { "runId", " AND run_id = " },
-                    { "planId", " AND plan_id = " },
-                    { "workItemId", " AND work_item_id = " } };
-    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
-        const char *value = portarium_argument(request, filters[i].argument);
-        if (value && *value)
-            add(self, filters[i].condition, db_text(value));
+    for (size_t i = 0; i < query->filter_count; i++) {
+        const portarium_column *at = portarium_entries.columns;
+        char condition[64];
+        while (strcmp(at->member, query->filters[i].name) != 0)
+            at++;
+        snprintf(condition, sizeof condition, " AND %s = ", at->name);
+        add(self, condition, db_text(query->filters[i].value));
     }
 }
 
 /* The number of the entry that the page before ended with. */
-static mcp_status cursor_seq(int64_t *out, portarium_tx *tx, const char *text, mcp_error *err)
+static mcp_status cursor_seq(int64_t *out, portarium_tx *tx, const char *text, uint64_t list,
+                             mcp_error *err)
 {
     portarium_cursor cursor;
     db_rows *rows = NULL;
     mcp_status st = portarium_cursor_read(&cursor, text, tx->arena, err);
     if (st != MCP_OK)
         return st;
+    if (cursor.key && cursor.list != list)
+        return mcp_error_set(err, MCP_E_PARAMS, "cursor is of another list");
     if (cursor.key) {
         *out = strtoll(cursor.key, NULL, 10);
         return MCP_OK;
@@ -68,7 +69,7 @@ static mcp_status cursor_seq(int64_t *out, portarium_tx *tx, const char *text, m
     return st == MCP_OK && !found ? mcp_error_set(err, MCP_E_PARAMS, "The cursor is invalid.") : st;
 }
 
-static mcp_status write_page(portarium_tx *tx, const selection *what, int limit,
+static mcp_status write_page(portarium_tx *tx, const selection *what, int limit, uint64_t list,
                              portarium_draft *draft, mcp_error *err)
 {
     db_rows *rows = NULL;
@@ -77,7 +78,7 @@ static mcp_status write_page(portarium_tx *tx, const selection *what, int limit,
     int count = 0;
     mcp_status st = db_query(&rows, tx->session, what->sql, what->values, what->count, err);
     mcp_write_member_array(&draft->json, "items");
-    portarium_cursor last = { .key = key };
+    portarium_cursor last = { .key = key, .list = list };
     while (portarium_next(rows, &st, err) && count++ < limit) {
         size_t length = 0;
         const char *text = db_text_at(rows, 2, &length);
@@ -98,29 +99,29 @@ static mcp_status write_page(portarium_tx *tx, const selection *what, int limit,
 static mcp_status list_evidence(portarium_tx *tx, const portarium_request *request,
                                 portarium_reply *reply, mcp_error *err)
 {
-    static const portarium_collection none = { .noun = "Evidence" };
     selection what = { .count = 0 };
     portarium_query query;
     portarium_draft draft;
     int64_t after = 0;
-    mcp_status st = portarium_query_read(&query, &none, request, reply, err);
+    mcp_status st = portarium_query_read(&query, &portarium_entries, request, reply, err);
     if (st == MCP_OK && query.sort && strcmp(query.sort, "occurredAtIso") != 0) {
         portarium_fields_add(&reply->fields, "sort", "must be occurredAtIso:asc or :desc");
         st = portarium_fields_status(&reply->fields, err);
     }
+    uint64_t list = portarium_query_hash(&query, &portarium_entries, tx->workspace);
     if (st == MCP_OK && query.cursor)
-        st = cursor_seq(&after, tx, query.cursor, err);
+        st = cursor_seq(&after, tx, query.cursor, list, err);
     if (st != MCP_OK)
         return st;
     bool ascends = query.sort && query.ascends;
     add(&what, "SELECT seq, id, json FROM evidence WHERE workspace = ", db_text(tx->workspace));
-    add_filters(&what, request);
+    add_filters(&what, &query);
     if (query.cursor)
         add(&what, ascends ? " AND seq > " : " AND seq < ", db_int(after));
     add(&what, ascends ? " ORDER BY seq LIMIT " : " ORDER BY seq DESC LIMIT ",
         db_int(query.limit + 1));
     portarium_draft_object(&draft);
-    st = write_page(tx, &what, query.limit, &draft, err);
+    st = write_page(tx, &what, query.limit, list, &draft, err);
     if (st == MCP_OK)
         return portarium_reply_draft(reply, tx, 200, &draft, err);
     portarium_draft_clear(&draft);

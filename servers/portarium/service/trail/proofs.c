@@ -1,11 +1,13 @@
 /*
  * proofs.c - verification of the evidence, checkpoints, and the bundle of a run.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "evidence/bundle.h"
 #include "evidence/chain.h"
+#include "service/list.h"
 #include "service/operations.h"
 #include "service/trail/checkpoints.h"
 
@@ -13,39 +15,68 @@ enum { VERIFIED_MAX = 100000, BUNDLE_MAX = 15 << 20 };
 
 /* ---- verification ---------------------------------------------------------------------------- */
 
-static bool number_of(int64_t *out, portarium_reply *reply, const portarium_request *request,
-                      const char *name)
-{
-    char *end = NULL;
-    const char *text = portarium_argument(request, name);
-    if (!text)
-        return true;
-    *out = strtoll(text, &end, 10);
-    if (*text && !*end && *out >= 1)
-        return true;
-    portarium_fields_add(&reply->fields, name, "must be the number of an entry, from 1");
-    return false;
-}
+/* A verification on its way: of the entries from..to, up to the last one that was reached. */
+typedef struct walking {
+    portarium_tx *tx;
+    portarium_chain *chain;
+    portarium_flaw flaw;
+    int64_t from, to, last;
+    size_t count; /* of entries that were read */
+} walking;
 
-/* Walk the entries from..to. The one before is taken as it is. @param last the last one verified */
-static mcp_status walk(portarium_chain *chain, portarium_flaw *flaw, portarium_tx *tx, int64_t from,
-                       int64_t to, int64_t *last, mcp_error *err)
+/* The entry before the first one is taken as it is. */
+static mcp_status walk(walking *self, mcp_error *err)
 {
     db_rows *rows = NULL;
     size_t length = 0;
-    db_value values[] = { db_text(tx->workspace), db_int(from - 1), db_int(to),
+    db_value values[] = { db_text(self->tx->workspace), db_int(self->from - 1), db_int(self->to),
                           db_int(VERIFIED_MAX + 1) };
-    mcp_status st = db_query(&rows, tx->session,
+    mcp_status st = db_query(&rows, self->tx->session,
                              "SELECT seq, json FROM evidence WHERE workspace = $1 AND seq >= $2 "
                              "AND seq <= $3 ORDER BY seq LIMIT $4",
                              values, 4, err);
     while (portarium_next(rows, &st, err)) {
         int64_t seq = db_int_at(rows, 0);
         const char *text = db_text_at(rows, 1, &length);
-        st = seq < from ? portarium_chain_resume(chain, (uint64_t)seq - 1, text, length, err)
-                        : portarium_chain_add(chain, flaw, text, length, err);
-        if (st == MCP_OK && seq >= from)
-            *last = seq;
+        st = seq < self->from
+                 ? portarium_chain_resume(self->chain, (uint64_t)seq - 1, text, length, err)
+                 : portarium_chain_add(self->chain, &self->flaw, text, length, err);
+        if (st == MCP_OK && seq >= self->from)
+            self->last = seq;
+        self->count++;
+    }
+    db_rows_free(rows);
+    return st;
+}
+
+/* What is wrong with the last entry, where the head is that one. */
+static bool has_flaw(const walking *self, int64_t seq, const char *hash)
+{
+    int64_t end = self->to < seq ? self->to : seq;
+    bool is_limited = self->count > VERIFIED_MAX;
+    bool is_missing = self->last < end && self->from <= end && !is_limited;
+    bool is_other = self->last == seq && strcmp(hash, portarium_chain_head(self->chain)) != 0;
+    return is_missing || is_other || self->last > seq;
+}
+
+/* Entries that are missing at the end leave no gap between two others: the head tells of them. */
+static mcp_status compare_with_head(walking *self, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    portarium_flaw *flaw = &self->flaw;
+    db_value values[] = { db_text(self->tx->workspace) };
+    mcp_status st = db_query(&rows, self->tx->session,
+                             "SELECT evidence_seq, COALESCE(evidence_hash, '') FROM heads WHERE "
+                             "workspace = $1",
+                             values, 1, err);
+    if (portarium_next(rows, &st, err) &&
+        has_flaw(self, db_int_at(rows, 0), db_text_at(rows, 1, NULL))) {
+        int64_t last = self->last > 0 ? self->last : self->from - 1;
+        int64_t seq = db_int_at(rows, 0);
+        *flaw = (portarium_flaw){ .reason = PORTARIUM_FLAW_HEAD,
+                                  .index = (uint64_t)(last < seq ? last : seq - 1) };
+        snprintf(flaw->expected, sizeof flaw->expected, "%s", db_text_at(rows, 1, NULL));
+        snprintf(flaw->actual, sizeof flaw->actual, "%s", portarium_chain_head(self->chain));
     }
     db_rows_free(rows);
     return st;
@@ -55,37 +86,38 @@ static mcp_status verify(portarium_tx *tx, const portarium_request *request, por
                          mcp_error *err)
 {
     portarium_draft draft;
-    portarium_chain *chain = NULL;
-    portarium_flaw flaw = { .reason = NULL };
     portarium_record workspace;
-    int64_t from = 1, to = INT64_MAX, last = 0;
-    if (!number_of(&from, reply, request, "from") || !number_of(&to, reply, request, "to"))
+    walking self = { .tx = tx, .from = 1, .to = INT64_MAX };
+    if (!portarium_argument_number(&self.from, reply, request, "from") ||
+        !portarium_argument_number(&self.to, reply, request, "to"))
         return portarium_fields_status(&reply->fields, err);
-    if (to < from) {
+    if (self.to < self.from) {
         portarium_fields_add(&reply->fields, "to", "must not be before from");
         return portarium_fields_status(&reply->fields, err);
     }
     /* Who may read all workspaces may name one that there is not: nothing of it is unbroken. */
     mcp_status st = portarium_record_get(&workspace, tx, &portarium_workspaces, tx->workspace, err);
     if (st == MCP_OK)
-        st = portarium_chain_new(&chain, NULL, err);
+        st = portarium_chain_new(&self.chain, NULL, err);
     if (st == MCP_OK)
-        st = walk(chain, &flaw, tx, from, to, &last, err);
-    portarium_chain_free(chain);
-    if (st != MCP_OK && !flaw.reason)
+        st = walk(&self, err);
+    if (st == MCP_OK)
+        st = compare_with_head(&self, err);
+    portarium_chain_free(self.chain);
+    if (st != MCP_OK && !self.flaw.reason)
         return st;
     portarium_draft_object(&draft);
-    mcp_write_member_bool(&draft.json, "ok", !flaw.reason);
-    if (flaw.reason) {
-        mcp_write_member_int(&draft.json, "index", (int64_t)flaw.index);
-        mcp_write_member_string(&draft.json, "reason", flaw.reason);
-        if (*flaw.expected)
-            mcp_write_member_string(&draft.json, "expected", flaw.expected);
-        if (*flaw.actual)
-            mcp_write_member_string(&draft.json, "actual", flaw.actual);
+    mcp_write_member_bool(&draft.json, "ok", !self.flaw.reason);
+    if (self.flaw.reason) {
+        mcp_write_member_int(&draft.json, "index", (int64_t)self.flaw.index);
+        mcp_write_member_string(&draft.json, "reason", self.flaw.reason);
+        if (*self.flaw.expected)
+            mcp_write_member_string(&draft.json, "expected", self.flaw.expected);
+        if (*self.flaw.actual)
+            mcp_write_member_string(&draft.json, "actual", self.flaw.actual);
     }
-    mcp_write_member_int(&draft.json, "from", from);
-    mcp_write_member_int(&draft.json, "to", last); /* less than asked for after 100,000 entries */
+    mcp_write_member_int(&draft.json, "from", self.from);
+    mcp_write_member_int(&draft.json, "to", self.last); /* less than asked for: at most 100,000 */
     return portarium_reply_draft(reply, tx, 200, &draft, err);
 }
 
@@ -146,7 +178,7 @@ static mcp_status get_consistency(portarium_tx *tx, const portarium_request *req
     portarium_draft draft;
     portarium_tree *tree = NULL;
     int64_t since = 0;
-    if (!number_of(&since, reply, request, "since"))
+    if (!portarium_argument_number(&since, reply, request, "since"))
         return portarium_fields_status(&reply->fields, err);
     if (since == 0)
         portarium_fields_add(&reply->fields, "since", "missing: the size of an older checkpoint");

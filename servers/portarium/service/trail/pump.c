@@ -46,6 +46,7 @@ typedef struct turn {
     const char *secret;    /* NULL: this server cannot open it */
     const mcp_json *types; /* NULL: all */
     int64_t delivered, fence, failures;
+    const char *failure; /* why the last delivery of this turn failed; NULL: none has */
 } turn;
 
 const char *portarium_webhook_secret_name(mcp_arena *arena, const char *workspace, const char *id)
@@ -134,16 +135,18 @@ static mcp_status give_back(const turn *what, db_session *session, int64_t delay
 {
     int64_t now = 0;
     mcp_status st = db_now(session, &now, err);
-    db_value values[] = {
-        db_text(what->workspace), db_text(what->id),      db_int(what->fence),
-        db_int(what->delivered),  db_int(what->failures), db_int(now + delay_ms)
-    };
+    db_value values[] = { db_text(what->workspace), db_text(what->id),
+                          db_int(what->fence),      db_int(what->delivered),
+                          db_int(what->failures),   db_int(now + delay_ms),
+                          db_text(what->failure),   db_int(now) };
     return st == MCP_OK
                ? db_run(session, NULL,
                         "UPDATE webhooks SET delivered = $4, failures = $5, next_at = $6, "
-                        "lease_owner = NULL, lease_until = NULL WHERE workspace = $1 AND id = $2 "
-                        "AND fence = $3",
-                        values, 6, err)
+                        "lease_owner = NULL, lease_until = NULL, "
+                        "failure = COALESCE(CAST($7 AS TEXT), failure), "
+                        "failed_at = CASE WHEN CAST($7 AS TEXT) IS NULL THEN failed_at ELSE $8 END "
+                        "WHERE workspace = $1 AND id = $2 AND fence = $3",
+                        values, 8, err)
                : st;
 }
 
@@ -210,14 +213,36 @@ static bool should_stop(void *data)
     return ((portarium_pump *)data)->is_stopping;
 }
 
+/* Why a delivery failed, as the workspace's admins see it: without what is for the host alone, as
+ * the address behind a name. */
+static const char *reason_of(mcp_arena *arena, mcp_status status, int http_status)
+{
+    const char *reason = NULL;
+    switch (status) {
+    case MCP_OK:
+    case MCP_E_LIMIT: /* an answer that was too long to be read */
+        reason = mcp_arena_printf(arena, "the receiver answered %d", http_status);
+        break;
+    case MCP_E_TIMEOUT:
+        return "the receiver did not answer in 10 seconds";
+    case MCP_E_DENIED:
+        return "this server may not connect to the address";
+    default:
+        return "the receiver could not be reached";
+    }
+    return reason ? reason : "the receiver refused the event";
+}
+
 /* @return whether the receiver has it */
-static bool post(portarium_pump *self, const turn *what, const event *of)
+static bool post(portarium_pump *self, turn *what, const event *of)
 {
     mcp_error err = MCP_ERROR_INIT;
     char timestamp[24], digest[KEYS_HEX_SIZE], signature[KEYS_HEX_SIZE + 3];
     fetch_result result = { .status = 0 };
+    what->failure = "this server cannot open the webhook's secret, see its --key-file";
     if (!what->secret)
         return false;
+    what->failure = "the event could not be signed";
     snprintf(timestamp, sizeof timestamp, "%" PRId64, mcp_clock_wall_ms() / 1000);
     mcp_status st = sign(digest, what, of, timestamp, &err);
     if (st != MCP_OK)
@@ -238,7 +263,11 @@ static bool post(portarium_pump *self, const turn *what, const event *of)
                                     .data = self };
     st = fetch_run(&result, self->client, &request, &err);
     FAULT_POINT("webhook-posted");
-    bool is_received = st == MCP_OK && result.status >= 200 && result.status < 300;
+    /* An answer that is too long is one, too: nothing of its body is read. */
+    bool is_received = (st == MCP_OK || st == MCP_E_LIMIT) && result.status >= 200 &&
+                       result.status < 300;
+    what->failure = is_received || self->is_stopping ? NULL
+                                                     : reason_of(what->arena, st, result.status);
     if (!is_received && !self->is_stopping)
         mcp_log_write(&self->settings->log, MCP_LOG_WARNING,
                       "webhook %s of %s: event %" PRId64 " was not taken: %s", what->id,

@@ -14,10 +14,53 @@
 
 enum { SECRET_BYTES = 32, WEBHOOKS_MAX = 100 };
 
+/* How deliveries go: columns that the pump writes. */
+static mcp_status read_delivery(const mcp_json **out, portarium_tx *tx, const db_rows *rows,
+                                mcp_error *err)
+{
+    portarium_draft draft;
+    char at[MCP_CLOCK_UTC_SIZE];
+    int64_t failures = db_int_at(rows, 0);
+    portarium_draft_object(&draft);
+    mcp_write_member_int(&draft.json, "consecutiveFailures", failures);
+    if (failures > 0) {
+        portarium_time_write(at, db_int_at(rows, 1));
+        mcp_write_member_string(&draft.json, "nextAttemptAtIso", at);
+    }
+    if (!db_null_at(rows, 2)) {
+        portarium_time_write(at, db_int_at(rows, 2));
+        mcp_write_member_object(&draft.json, "lastFailure");
+        mcp_write_member_string(&draft.json, "atIso", at);
+        mcp_write_member_string(&draft.json, "reason", db_text_at(rows, 3, NULL));
+        mcp_write_end(&draft.json);
+    }
+    return portarium_draft_read(&draft, tx, out, err);
+}
+
+static mcp_status write_webhook(mcp_json_writer *json, portarium_tx *tx,
+                                const portarium_record *webhook, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    const mcp_json *delivery = NULL, *whole = NULL;
+    db_value values[] = { db_text(tx->workspace), db_text(webhook->id) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT failures, next_at, failed_at, failure FROM webhooks WHERE "
+                             "workspace = $1 AND id = $2",
+                             values, 2, err);
+    if (portarium_next(rows, &st, err))
+        st = read_delivery(&delivery, tx, rows, err);
+    db_rows_free(rows);
+    if (st == MCP_OK)
+        st = portarium_merge(tx, &whole, webhook->json, delivery, err);
+    if (st == MCP_OK)
+        mcp_write_value(json, whole);
+    return st;
+}
+
 static mcp_status list_webhooks(portarium_tx *tx, const portarium_request *request,
                                 portarium_reply *reply, mcp_error *err)
 {
-    return portarium_reply_list(reply, tx, &portarium_webhooks, request, NULL, err);
+    return portarium_reply_list(reply, tx, &portarium_webhooks, request, write_webhook, err);
 }
 
 static mcp_status make_secret(const char **out, portarium_tx *tx, mcp_error *err)
@@ -98,12 +141,35 @@ static mcp_status reply_created(portarium_reply *reply, portarium_tx *tx, const 
     return st;
 }
 
+/* The schema has the types of events, too; it does not say where to look for them. */
+static mcp_status judge_body(portarium_tx *tx, const portarium_request *request,
+                             portarium_reply *reply, mcp_error *err)
+{
+    const mcp_json *types = mcp_json_get(request->body, "types");
+    portarium_event_type known;
+    for (size_t i = 0; mcp_json_is_array(types) && i < mcp_json_count(types); i++) {
+        const char *type = mcp_json_string(mcp_json_item(types, i), NULL);
+        if (type && !portarium_event_type_read(&known, type))
+            portarium_fields_add(&reply->fields,
+                                 portarium_fields_index(&reply->fields, "/types", i),
+                                 "no event has the type %.64s: GET /v1/openapi.json has the types, "
+                                 "in components.schemas.EventType",
+                                 type);
+    }
+    mcp_status st = portarium_fields_status(&reply->fields, err);
+    return st == MCP_OK ? portarium_shape_check(tx->settings->shapes, PORTARIUM_SHAPE_Webhook,
+                                                request->body, &reply->fields, err)
+                        : st;
+}
+
 static mcp_status create_webhook(portarium_tx *tx, const portarium_request *request,
                                  portarium_reply *reply, mcp_error *err)
 {
     const mcp_json *json = NULL, *hidden = NULL;
     const char *id = NULL, *secret = NULL;
-    mcp_status st = check_count(tx, reply, err);
+    mcp_status st = judge_body(tx, request, reply, err);
+    if (st == MCP_OK)
+        st = check_count(tx, reply, err);
     if (st == MCP_OK)
         st = portarium_pump_judge(tx->settings->pump, portarium_body_string(request, "url"),
                                   &reply->fields, err);
@@ -143,7 +209,7 @@ static mcp_status delete_webhook(portarium_tx *tx, const portarium_request *requ
 const portarium_operation portarium_webhook_operations[] = {
     { "listWebhooks", "GET", "/webhooks", PORTARIUM_MAY_ADMINISTER, 0,
       PORTARIUM_NO_BODY, "Webhook", "the webhooks, without their secrets", list_webhooks },
-    { "createWebhook", "POST", "/webhooks", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
+    { "createWebhook", "POST", "/webhooks", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND | PORTARIUM_JUDGES_BODY,
       PORTARIUM_SHAPE_Webhook, "Webhook", "have events delivered to an address", create_webhook },
     { "deleteWebhook", "DELETE", "/webhooks/{webhookId}", PORTARIUM_MAY_ADMINISTER,
       PORTARIUM_COMMAND | PORTARIUM_IF_MATCH, PORTARIUM_NO_BODY, NULL, "end the delivery", delete_webhook },

@@ -96,6 +96,19 @@ void portarium_held_keep(const portarium_tx *tx, const portarium_tx *reader, con
     held->kept_count++;
 }
 
+void portarium_held_add_definition(const portarium_tx *tx)
+{
+    portarium_held *held = held_of(tx);
+    if (held)
+        held->has_definitions = true;
+}
+
+bool portarium_held_has_committed_definitions(const portarium_tx *tx)
+{
+    const portarium_held *held = held_of(tx);
+    return !tx->writes || (held && !held->has_definitions);
+}
+
 void portarium_held_drop(const portarium_tx *tx, const void *kind)
 {
     for (portarium_kept *at = tx->held ? tx->held->kept : NULL; at; at = at->next) {

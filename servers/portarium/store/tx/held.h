@@ -23,8 +23,9 @@ typedef struct portarium_held {
     struct portarium_held *next;
     const char *workspace;
     mcp_arena *arena;
-    portarium_head head; /* as the last command has left it; has_changed: it is not stored */
-    bool has_events;     /* that are not announced */
+    portarium_head head;  /* as the last command has left it; has_changed: it is not stored */
+    bool has_events;      /* that are not announced */
+    bool has_definitions; /* versions of workflows that are not committed */
     int64_t clock_ms; /* the database's, when it had locked; 0: its clock is that of the process */
     int64_t sent_mono_ms, read_mono_ms; /* the process's before and after */
     portarium_kept *kept;
@@ -62,6 +63,12 @@ const void *portarium_held_get(const portarium_tx *tx, const void *kind, const c
 /** Keep a value, where there is room. @param reader it was read by */
 void portarium_held_keep(const portarium_tx *tx, const portarium_tx *reader, const void *kind,
                          const char *key, const void *value, size_t size);
+
+/** Note that a version of a workflow was stored, by a command that may yet be undone. */
+void portarium_held_add_definition(const portarium_tx *tx);
+
+/** Whether all versions of workflows that the transaction sees are committed. */
+bool portarium_held_has_committed_definitions(const portarium_tx *tx);
 
 /** Forget what was kept under a kind, because it changes. */
 void portarium_held_drop(const portarium_tx *tx, const void *kind);

@@ -9,7 +9,7 @@ export function agents({ api }) {
         name: 'agents', title: 'Agents', empty: 'No agent is registered.',
         key: (agent) => agent.agentId,
         row: (agent) => [h('b', {}, oneLine(nameOf(agent))), h('span', { class: 'sub' }, chip(agent.liveness ?? 'unknown'), ` ${oneLine(agent.policyTier ?? '')} `, agent.lastHeartbeatAtIso ? moment(agent.lastHeartbeatAtIso) : 'no heartbeat yet')],
-        list: async () => (await api.getIfThere('/agents?limit=200'))?.items ?? [],
+        list: (pages) => api.list('/agents', pages),
         async detail(id) {
             const agent = await api.get(`/agents/${encodeURIComponent(id)}`);
             return [h('header', {}, h('h2', { class: 'text' }, nameOf(agent)), chip(agent.liveness ?? 'unknown')),

@@ -2,12 +2,12 @@
  * inbox.js - approvals: what will be done, by whom, why it is gated, what is different from the
  * last time, and the decision.
  */
-import { box, chip, facts, h, json, moment, oneLine } from '../text.js';
+import { box, chip, counted, facts, h, json, moment, oneLine } from '../text.js';
 
 const CHOICES = { a: ['Approved', 'Approve'], r: ['RequestChanges', 'Request changes'], d: ['Denied', 'Deny'] };
 const REASONS = ['wrong-goal', 'wrong-evidence', 'wrong-risk-level', 'wrong-execution-plan', 'missing-context', 'policy-violation',
     'insufficient-quality', 'domain-correctness-failure'];
-const SHOWN = [['open', 'Open'], ['all', 'All']];
+const SHOWN = [['open', 'Open'], ['all', 'All']], OPEN = '/approvals?status=Pending';
 
 /* ---- what is shown of an approval ------------------------------------------------------------ */
 
@@ -56,7 +56,7 @@ function packet(approval) {
 function field(name, schema, isRequired) {
     const label = schema.title ?? name, id = `input-${name}`;
     const common = { id, name: id, required: isRequired };
-    const element = schema.enum ? h('select', common, isRequired ? null : h('option', { value: '' }, ''), schema.enum.map((value) => h('option', { value: JSON.stringify(value) }, oneLine(String(value)))))
+    const element = schema.enum ? h('select', common, h('option', { value: '' }, ''), schema.enum.map((value) => h('option', { value: JSON.stringify(value) }, oneLine(String(value)))))
         : schema.type === 'boolean' ? h('input', { ...common, type: 'checkbox', required: false })
             : schema.type === 'integer' || schema.type === 'number'
                 ? h('input', { ...common, type: 'number', step: schema.type === 'integer' ? 1 : 'any', min: schema.minimum, max: schema.maximum })
@@ -69,7 +69,7 @@ function answers(schema, form) {
     const out = {};
     for (const [name, one] of Object.entries(schema?.properties ?? {})) {
         const element = form.elements[`input-${name}`];
-        if (one.type === 'boolean')
+        if (one.type === 'boolean' && !one.enum)
             out[name] = element.checked;
         else if (element.value !== '')
             out[name] = one.enum ? JSON.parse(element.value) : ['integer', 'number'].includes(one.type) ? Number(element.value) : element.value;
@@ -79,7 +79,7 @@ function answers(schema, form) {
 
 /* ---- the pane -------------------------------------------------------------------------------- */
 
-export function inbox({ api, attempt, toast, refresh, leave }) {
+export function inbox({ api, command, toast, refresh, leave }) {
     const drafts = new Map(); /* approval -> what was typed, kept while the list changes */
     const approvals = new WeakMap(); /* the form of a decision -> what it decides */
     let shown = 'open';
@@ -97,7 +97,7 @@ export function inbox({ api, attempt, toast, refresh, leave }) {
             body.inputs = answers(approval.approvalForm, form);
         if (draft.choice !== 'a' && draft.reason)
             body.feedback = { decision, reason: draft.reason };
-        const done = await attempt(() => api.send('POST', `/approvals/${encodeURIComponent(approval.approvalId)}/decide`, body));
+        const done = await command(`decide ${approval.approvalId}`, () => api.send('POST', `/approvals/${encodeURIComponent(approval.approvalId)}/decide`, body));
         if (done) {
             drafts.delete(approval.approvalId);
             toast(`${words}: done.`);
@@ -161,20 +161,20 @@ export function inbox({ api, attempt, toast, refresh, leave }) {
         form.addEventListener('input', ({ target }) => { draftOf(approval.approvalId).note = target.value; });
         form.addEventListener('submit', async (event) => {
             event.preventDefault();
-            if (await attempt(() => api.send('POST', `/approvals/${encodeURIComponent(approval.approvalId)}/resubmit`, { note: form.elements.note.value })))
+            if (await command(`resubmit ${approval.approvalId}`, () => api.send('POST', `/approvals/${encodeURIComponent(approval.approvalId)}/resubmit`, { note: form.elements.note.value })))
                 drafts.delete(approval.approvalId);
             refresh();
         });
         return form;
     }
 
-    /* The run, its definition, and the last run of that workflow that succeeded. */
+    /* The run, the definition that it keeps, and the last run of that workflow that succeeded. */
     async function context(approval) {
         const run = approval.runId ? await api.getIfThere(`/runs/${encodeURIComponent(approval.runId)}?view=full`) : null;
         if (!run)
             return {};
         const name = encodeURIComponent(run.workflowId);
-        const [workflow, earlier] = await Promise.all([api.getIfThere(`/workflows/${name}`), api.getIfThere(`/runs?workflowId=${name}&status=Succeeded&limit=1`)]);
+        const [workflow, earlier] = await Promise.all([api.getIfThere(`/workflows/${name}?version=${run.workflowVersion}`), api.getIfThere(`/runs?workflowId=${name}&status=Succeeded&limit=1`)]);
         return { run, action: run.actions?.find((one) => one.actionId === approval.actionId), workflow,
             definition: workflow?.actions?.find((one) => one.actionId === approval.actionId), before: earlier?.items?.[0] };
     }
@@ -191,6 +191,7 @@ export function inbox({ api, attempt, toast, refresh, leave }) {
             facts([['Operation', subject.operation && h('code', {}, oneLine(subject.operation))], ['Adapter', subject.adapterId && `${subject.adapterId}${subject.adapterRevision ? `, revision ${subject.adapterRevision}` : ''}`],
                 ['Workflow', run && `${workflow?.name ?? run.workflowId}, version ${run.workflowVersion}`], ['Action', approval.actionId]]),
             subject.input === undefined ? null : box(subject.input),
+            subject.plannedEffects === undefined ? null : [h('p', { class: 'note' }, 'Everything in the run that is not done yet, which is planned to have these effects:'), box(subject.plannedEffects)],
             run ? [h('h3', {}, before ? 'Parameters, and those of the last run that succeeded' : 'Parameters; no run of this workflow has succeeded before'),
                 before ? difference(before.parameters, run.parameters) : box(run.parameters ?? {})] : null,
             h('h3', {}, 'Asked by'),
@@ -213,9 +214,10 @@ export function inbox({ api, attempt, toast, refresh, leave }) {
             h('button', { class: 'quiet', 'aria-pressed': String(shown === name), onclick: () => { shown = name; refresh(); } }, words))),
         row: (approval) => [h('b', {}, oneLine(approval.prompt)), h('span', { class: 'sub' }, chip(approval.status), ` ${oneLine([approval.actionId, approval.requestedByUserId].filter(Boolean).join(', '))} `, moment(approval.requestedAtIso)),
             approval.subject?.input === undefined ? null : h('span', { class: 'sub' }, oneLine(JSON.stringify(approval.subject.input)).slice(0, 120))],
-        count: (found) => found.filter((one) => one.status === 'Pending').length,
-        async list() {
-            return (await api.getIfThere(`/approvals?limit=200${shown === 'open' ? '&status=Pending' : ''}`))?.items ?? [];
+        list: (pages) => api.list(shown === 'open' ? OPEN : '/approvals', pages),
+        async waiting(found) {
+            const { items, more } = found && shown === 'open' ? found : await api.list(OPEN);
+            return counted(items.length, more);
         },
         detail,
         press(key, id) {

@@ -44,7 +44,7 @@ export function policies({ api, attempt, toast, refresh }) {
         name: 'policies', title: 'Policies', empty: 'There are no policies. Tiers alone decide what is gated.',
         key: (policy) => policy.policyId,
         row: (policy) => [h('b', {}, oneLine(policy.name)), h('span', { class: 'sub' }, chip(policy.active === false ? 'inactive' : 'active'), ` version ${policy.version} · rules: ${policy.rules?.length ?? 0}`)],
-        list: async () => (await api.getIfThere('/policies?limit=200'))?.items ?? [],
+        list: (pages) => api.list('/policies', pages),
         async detail(id) {
             const policy = await api.get(`/policies/${encodeURIComponent(id)}`);
             return [h('header', {}, h('h2', { class: 'text' }, policy.name), chip(policy.active === false ? 'inactive' : 'active')),

@@ -46,29 +46,45 @@ function judgements({ actions }) {
     return h('ul', {}, actions.map((one) => h('li', {}, oneLine(one.actionId), ' ', chip(one.decision), one.ruleId ? ` ${oneLine(one.policyId)} ${oneLine(one.ruleId)}` : '')));
 }
 
+/* Start a run. Where the answer is lost, the next try has the same key, so one run is started. */
+async function begin(api, body, draft) {
+    const text = JSON.stringify(body);
+    if (draft.sent?.text !== text)
+        draft.sent = { text, key: crypto.randomUUID() };
+    try {
+        const run = await api.send('POST', '/runs', body, draft.sent.key);
+        draft.sent = null;
+        return run;
+    } catch (error) {
+        if (error.status >= 400 && error.status < 500)
+            draft.sent = null;
+        throw error;
+    }
+}
+
 /* @param draft what was typed and what was answered, kept while the list changes */
-function starter({ api, attempt, leave, toast }, workflows, draft) {
+function starter({ api, attempt, command, leave, toast }, workflows, draft) {
     const plan = h('div', { id: 'plan', 'aria-live': 'polite' }, draft.plan ? judgements(draft.plan) : null);
     const form = h('form', { class: 'decision', 'aria-label': 'Start a run' }, h('label', { for: 'workflow' }, 'Workflow'),
         h('select', { id: 'workflow', name: 'workflow' }, workflows.map((one) => h('option', { value: one.workflowId }, oneLine(one.name ?? one.workflowId)))),
         h('label', { for: 'parameters' }, 'Parameters, as JSON'), h('textarea', { id: 'parameters', name: 'parameters', rows: 3, spellcheck: 'false' }),
-        plan, h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => send('/runs:plan') }, 'What will be gated?'), h('button', { class: 'main' }, 'Start')));
-    const send = (path) => attempt(async () => {
-        const answer = await api.send('POST', path, { workflowId: form.elements.workflow.value, parameters: JSON.parse(form.elements.parameters.value || '{}') });
-        if (path === '/runs') {
-            Object.assign(draft, { parameters: '{}', plan: null });
-            toast('Started.');
-            leave('runs', 'new', answer.runId);
-            return;
-        }
-        draft.plan = answer;
-        document.getElementById('plan')?.replaceChildren(judgements(answer));
+        plan, h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => ask() }, 'What will be gated?'), h('button', { class: 'main' }, 'Start')));
+    const body = () => ({ workflowId: form.elements.workflow.value, parameters: JSON.parse(form.elements.parameters.value || '{}') });
+    const ask = () => attempt(async () => {
+        draft.plan = await api.send('POST', '/runs:plan', body());
+        document.getElementById('plan')?.replaceChildren(judgements(draft.plan));
+    });
+    const start = () => command('start', async () => {
+        const { runId } = await begin(api, body(), draft);
+        Object.assign(draft, { parameters: '{}', plan: null });
+        toast('Started.');
+        leave('runs', 'new', runId);
     });
     form.elements.parameters.value = draft.parameters;
     if (workflows.some((one) => one.workflowId === draft.workflow))
         form.elements.workflow.value = draft.workflow;
     form.addEventListener('input', ({ target }) => { draft[target.name] = target.value; });
-    form.addEventListener('submit', (event) => { event.preventDefault(); send('/runs'); });
+    form.addEventListener('submit', (event) => { event.preventDefault(); start(); });
     return h('div', { class: 'starter' }, h('h3', {}, 'Start a run'), form);
 }
 
@@ -112,7 +128,7 @@ export function runs(tools) {
         key: (run) => run.runId,
         head: () => h('div', { class: 'filter' }, h('button', { onclick: () => go('runs', 'new') }, 'Start a run')),
         row: (run) => [h('b', {}, oneLine(run.workflowId)), h('span', { class: 'sub' }, chip(run.status), ' ', run.controlState ? chip(run.controlState) : null, ` ${oneLine(run.initiatedByUserId)} `, moment(run.createdAtIso))],
-        list: async () => (await api.get('/runs?limit=200')).items,
+        list: (pages) => api.list('/runs', pages),
         async detail(id) {
             if (id === 'new')
                 return starting();

@@ -1,13 +1,14 @@
 /*
  * tasks.js - human tasks: steps of runs that a person does by hand, and says when they are done.
  */
-import { box, chip, facts, h, moment, oneLine } from '../text.js';
+import { box, chip, counted, facts, h, moment, oneLine } from '../text.js';
 
+const OPEN = '/human-tasks?status=pending,assigned,in-progress,escalated', ENDED = '/human-tasks?status=completed';
 const ENDS = { Succeeded: ['Done', 'main'], Failed: ['Not done', 'danger'] };
 
 export function tasks({ api, attempt, toast, why, refresh }) {
     const drafts = new Map(); /* task -> its notes, kept while the list changes */
-    const isOpen = (task) => !['completed', 'cancelled'].includes(task.status);
+    const isOpen = (task) => task.status !== 'completed';
 
     async function complete(task, outcome) {
         const notes = (drafts.get(task.humanTaskId) ?? '').trim();
@@ -44,10 +45,14 @@ export function tasks({ api, attempt, toast, why, refresh }) {
         key: (task) => task.humanTaskId,
         row: (task) => [h('b', {}, oneLine(task.description)), h('span', { class: 'sub' }, chip(task.status), ` ${oneLine(task.stepId)} `, moment(task.createdAtIso)),
             task.input === undefined ? null : h('span', { class: 'sub' }, oneLine(JSON.stringify(task.input)).slice(0, 120))].flat(),
-        count: (found) => found.filter(isOpen).length,
-        async list() {
-            const found = (await api.getIfThere('/human-tasks?limit=200'))?.items ?? [];
-            return [...found.filter(isOpen), ...found.filter((task) => !isOpen(task))];
+        async waiting(found) {
+            const { items, more } = found?.open ?? await api.list(OPEN);
+            return counted(items.length, more);
+        },
+        /* The open ones first: they may be older than many that have ended. */
+        async list(pages) {
+            const open = await api.list(OPEN, pages), ended = open.more ? { items: [], more: true } : await api.list(ENDED, pages);
+            return { items: [...open.items, ...ended.items], more: ended.more, open };
         },
         async detail(id) {
             const task = await api.get(`/human-tasks/${encodeURIComponent(id)}`);

@@ -21,7 +21,7 @@ export function workItems({ api, attempt, refresh }) {
         name: 'work', title: 'Work items', empty: 'There are no work items.',
         key: (item) => item.workItemId,
         row: (item) => [h('b', {}, oneLine(item.title)), h('span', { class: 'sub' }, chip(item.status), ` ${oneLine(item.ownerUserId ?? 'nobody')} `, moment(item.createdAtIso))],
-        list: async () => (await api.getIfThere('/work-items?limit=200'))?.items ?? [],
+        list: (pages) => api.list('/work-items', pages),
         async detail(id) {
             const item = await api.get(`/work-items/${encodeURIComponent(id)}`);
             const status = h('select', { name: 'status', 'aria-label': 'Status', onchange: ({ target }) => change(item, target) }, STATUSES.map((one) => h('option', { value: one, selected: one === item.status }, one)));

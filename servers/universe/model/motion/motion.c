@@ -4,7 +4,8 @@
  * Nothing is integrated: the angle is uniform in time, the orbit an ellipse round the parent,
  * turned about z, y and x and moved. Angles are brought into a right angle in degrees, where that
  * is exact, before they become radians, so a clock of 1e15 seconds costs no more digits than its
- * product with the speed already has.
+ * product with the speed already has. Speeds and periods may be any finite number: where their
+ * product with the time is not finite, the angle on the orbit is 0.
  */
 #include "model/motion/motion.h"
 
@@ -88,7 +89,7 @@ static void read_slots(double *out, const universe_orbit *orbit, unsigned from, 
 static void add_ellipse(double xyz[3], double a, double e, double degrees, const double offset[3],
                         const double rotation[3])
 {
-    four angles = { degrees, rotation[0], rotation[1], rotation[2] };
+    four angles = { isfinite(degrees) ? degrees : 0, rotation[0], rotation[1], rotation[2] };
     four s;
     four c;
 

@@ -242,7 +242,7 @@ export class Bodies {
             const p = slot * 11;
             let c = 0, s = 0;
             if (kind[slot] === KIND.ellipse) {
-                const theta = ((time * paths[p + 9] + paths[p + 10]) % 360) * RADIANS;
+                const theta = angleAt(paths[p + 9], paths[p + 10], time) * RADIANS;
                 c = Math.cos(theta);
                 s = Math.sin(theta);
             } else if (kind[slot] === KIND.line) {

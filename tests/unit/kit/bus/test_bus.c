@@ -394,6 +394,128 @@ static void a_topic_that_ends_says_so_and_closes(void **state)
     assert_int_equal(counts().ring_bytes, 0);
 }
 
+/* Its token is checked when it reconnects, and it misses nothing. */
+static void an_old_reader_is_closed_behind_what_it_got(void **state)
+{
+    bus_subscription brief = { .lifetime_ms = 1 }, lasting = { .lifetime_ms = 3600000 };
+    struct timespec nap = { .tv_nsec = 2000000 };
+
+    (void)state;
+    begin();
+    bus_reader *old = bus_reader_new(all, "a", &brief, 8);
+    bus_reader *other = bus_reader_new(all, "a", &lasting, 8);
+    nanosleep(&nap, NULL);
+    assert_false(bus_reader_is_over(old, false));
+    publish("a", 1);
+    expect(old, 1, "live");
+    assert_true(bus_reader_is_over(old, true));
+    publish("a", 2);
+    brief = (bus_subscription){ .has_after = true, .after = 1 };
+    bus_reader *again = bus_reader_new(all, "a", &brief, 8);
+    expect(again, 2, "live");
+    expect(other, 1, "live");
+    expect(other, 2, "live");
+    assert_false(bus_reader_is_over(other, false));
+    bus_reader_end(old);
+    bus_reader_end(other);
+    bus_reader_end(again);
+}
+
+static void an_expired_reader_is_closed_and_gets_nothing_more(void **state)
+{
+    bus_subscription brief = { .expires_ms = 1 }, lasting = { .expires_ms = 3600000 };
+
+    (void)state;
+    begin();
+    bus_reader *old = bus_reader_new(all, "a", &brief, 8);
+    bus_reader *other = bus_reader_new(all, "a", &lasting, 8);
+    assert_true(bus_reader_is_over(old, true)); /* without an event */
+    publish("a", 1);
+    expect(other, 1, "live");
+    assert_false(bus_reader_is_over(other, false));
+    assert_int_equal(counts().delivered, 1);
+    bus_reader_end(old);
+    bus_reader_end(other);
+}
+
+static void the_readers_of_an_owner_are_ended(void **state)
+{
+    bus_subscription ada = { .owner = "ada" }, otto = { .owner = "otto" };
+
+    (void)state;
+    begin();
+    bus_reader *first = bus_reader_new(all, "a", &ada, 8);
+    bus_reader *second = bus_reader_new(all, "a", &ada, 8);
+    bus_reader *third = bus_reader_new(all, "a", &otto, 8);
+    bus_reader *nameless = bus_reader_new(all, "a", NULL, 8);
+    bus_reader *elsewhere = bus_reader_new(all, "b", &ada, 8);
+    publish("a", 1);
+    expect(first, 1, "live");
+    expect(second, 1, "live");
+    bus_end_owner(all, "c", "ada");
+    bus_end_owner(all, "a", "ad");
+    bus_end_owner(all, "a", "ada");
+    publish("a", 2);
+    publish("b", 1);
+    assert_true(bus_reader_is_over(first, true));
+    assert_true(bus_reader_is_over(second, true));
+    expect(third, 1, "live");
+    expect(third, 2, "live");
+    expect(nameless, 1, "live");
+    expect(nameless, 2, "live");
+    expect(elsewhere, 1, "live");
+    assert_int_equal(counts().delivered, 7);
+    bus_reader_end(first);
+    bus_reader_end(second);
+    bus_reader_end(third);
+    bus_reader_end(nameless);
+    bus_reader_end(elsewhere);
+    wait_for_subscribers(0);
+}
+
+static void the_readers_of_a_group_are_ended(void **state)
+{
+    bus_subscription one = { .owner = "one", .group = "ada" }, two = { .group = "ada" };
+    bus_subscription other = { .owner = "two", .group = "otto" };
+
+    (void)state;
+    begin();
+    bus_reader *first = bus_reader_new(all, "a", &one, 8);
+    bus_reader *second = bus_reader_new(all, "a", &two, 8);
+    bus_reader *third = bus_reader_new(all, "a", &other, 8);
+    bus_end_owner(all, "a", "ada");
+    publish("a", 1);
+    assert_true(bus_reader_is_over(first, true));
+    assert_true(bus_reader_is_over(second, true));
+    expect(third, 1, "live");
+    assert_int_equal(counts().delivered, 1);
+    bus_reader_end(first);
+    bus_reader_end(second);
+    bus_reader_end(third);
+    wait_for_subscribers(0);
+}
+
+/* It is full, so it would receive the second event when it has taken the first. */
+static void a_full_reader_of_an_owner_is_ended(void **state)
+{
+    bus_subscription ada = { .owner = "ada" };
+    struct timespec nap = { .tv_nsec = 1000000 };
+
+    (void)state;
+    begin();
+    bus_reader *slow = bus_reader_new(all, "a", &ada, 1);
+    publish("a", 1);
+    publish("a", 2);
+    for (int i = 0; bus_reader_waiting(slow) == 0; i++) {
+        assert_true(i < 60000);
+        nanosleep(&nap, NULL);
+    }
+    bus_end_owner(all, "a", "ada");
+    expect(slow, 1, "live");
+    assert_true(bus_reader_is_over(slow, true));
+    bus_reader_end(slow);
+}
+
 static void one_that_fell_behind_still_hears_the_end(void **state)
 {
     bus_event last = { .name = "deleted" };
@@ -614,6 +736,11 @@ int main(void)
         BUS_TEST(a_reader_that_stops_harms_nobody_and_is_notified),
         BUS_TEST(kinds_are_chosen_by_the_reader),
         BUS_TEST(a_topic_that_ends_says_so_and_closes),
+        BUS_TEST(an_old_reader_is_closed_behind_what_it_got),
+        BUS_TEST(an_expired_reader_is_closed_and_gets_nothing_more),
+        BUS_TEST(the_readers_of_an_owner_are_ended),
+        BUS_TEST(the_readers_of_a_group_are_ended),
+        BUS_TEST(a_full_reader_of_an_owner_is_ended),
         BUS_TEST(one_that_fell_behind_still_hears_the_end),
         BUS_TEST(readers_and_topics_are_bounded),
         BUS_TEST(topics_beyond_the_bound_are_refused_to_readers),

@@ -360,6 +360,19 @@ static void a_usage_record_answers_a_line_with_json(void **state)
     refused(run_program(&recorded, human), "unknown option '--output-format'");
 }
 
+static void a_usage_record_may_have_the_reason(void **state)
+{
+    const char *const wrong[] = { "--json", "--wro\"ng", NULL };
+    cli_program recorded = prefixed;
+
+    (void)state;
+    recorded.usage_record = "{\"message\":";
+    recorded.usage_record_end = "}";
+    assert_int_equal(run_program(&recorded, wrong), CLI_USAGE);
+    assert_string_equal(out_text, "{\"message\":\"unknown option '--wro\\\"ng'\"}\n");
+    assert_non_null(strstr(err_text, "unknown option '--wro\"ng'\nTry "));
+}
+
 static void wrong_lines_are_reported_with_a_hint(void **state)
 {
     (void)state;
@@ -727,6 +740,7 @@ int main(void)
         EACH(placeholders_may_be_taken),
         EACH(a_nameless_command_may_have_others),
         EACH(a_usage_record_answers_a_line_with_json),
+        EACH(a_usage_record_may_have_the_reason),
         EACH(the_last_of_two_counts),
         EACH(two_dashes_end_options),
         EACH(wrong_lines_are_reported_with_a_hint),

@@ -41,7 +41,21 @@ static void row_locks_go(void **state)
     };
 
     (void)state;
-    check(db_dialect_without_locks, rows, sizeof rows / sizeof rows[0]);
+    check(db_dialect_of_sqlite, rows, sizeof rows / sizeof rows[0]);
+}
+
+/* SQLite's manual, "SQL Language Expressions", 3. */
+static void parameters_have_numbers(void **state)
+{
+    static const struct row rows[] = {
+        { "SELECT $2, $10 FROM t WHERE a=$1", "SELECT ?2, ?10 FROM t WHERE a=?1" },
+        { "SELECT '$1', \"$2\" /* $3 */, $4", "SELECT '$1', \"$2\" /* $3 */, ?4" },
+        { "VALUES ($1,$2)", "VALUES (?1,?2)" },
+        { "SELECT ?, '?'", "SELECT ?0, '?'" },
+    };
+
+    (void)state;
+    check(db_dialect_of_sqlite, rows, sizeof rows / sizeof rows[0]);
 }
 
 static void all_else_stays(void **state)
@@ -52,7 +66,7 @@ static void all_else_stays(void **state)
         "SELECT 'it''s' -- FOR UPDATE",
         "/* FOR UPDATE */ SELECT 1",
         "SELECT $tag$ FOR UPDATE $tag$, $$ FOR UPDATE $$",
-        "SELECT $1, $2 FROM t WHERE a = $1",
+        "SELECT $0, $a, a$1, $1b",
         "SELECT platform_for, for_update FROM t",
         "SELECT substring(a FOR 3)",
         "SELECT 'never closed FOR UPDATE",
@@ -65,7 +79,7 @@ static void all_else_stays(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         struct row row = { same[i], same[i] };
-        check(db_dialect_without_locks, &row, 1);
+        check(db_dialect_of_sqlite, &row, 1);
     }
 }
 
@@ -78,7 +92,7 @@ static void blob_becomes_bytea(void **state)
     };
 
     (void)state;
-    check(db_dialect_with_bytea, rows, sizeof rows / sizeof rows[0]);
+    check(db_dialect_of_postgres, rows, sizeof rows / sizeof rows[0]);
 }
 
 static void the_bound_is_reported(void **state)
@@ -87,16 +101,15 @@ static void the_bound_is_reported(void **state)
 
     (void)state;
     mcp_buf_init(&out, 8);
-    assert_int_equal(db_dialect_without_locks(&out, "SELECT 1, 2, 3"), MCP_E_LIMIT);
+    assert_int_equal(db_dialect_of_sqlite(&out, "SELECT 1, 2, 3"), MCP_E_LIMIT);
     mcp_buf_clear(&out);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(row_locks_go),
-        cmocka_unit_test(all_else_stays),
-        cmocka_unit_test(blob_becomes_bytea),
+        cmocka_unit_test(row_locks_go),          cmocka_unit_test(parameters_have_numbers),
+        cmocka_unit_test(all_else_stays),        cmocka_unit_test(blob_becomes_bytea),
         cmocka_unit_test(the_bound_is_reported),
     };
 

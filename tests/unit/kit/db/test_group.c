@@ -469,6 +469,79 @@ static void a_queue_that_fills_gets_as_much_as_callers(void **state)
                     6, 8);
 }
 
+/* Of 10 that were submitted 3 have run when 4 callers come. These are next: on SQLite in the same
+ * transaction, on PostgreSQL in another one, with one of the 7 others. */
+static void callers_do_not_wait_for_what_was_submitted(void **state)
+{
+    struct change changes[10] = { { 0 } };
+    struct caller callers[4] = { { 0 } };
+    struct gate within = { 0 };
+    struct stage stage;
+
+    sem_init(&within.reached, 0, 0);
+    sem_init(&within.open, 0, 0);
+    stage_open(&stage, *state, NULL);
+    number(changes, 10);
+    changes[2].gate = &within;
+    stage_submit(&stage, "a", changes, 10);
+    sem_post(&stage.gate.open);
+    assert_true(reached(&within.reached));
+    start_callers(callers, 4, stage.group);
+    wait_until_queued(stage.group, 4);
+    sem_post(&within.open);
+    join_callers(callers, 4);
+    for (int i = 0; i < 10 + 1; i++)
+        assert_true(reached(&stage.told));
+    db_group_counts counts;
+    db_group_count(stage.group, &counts);
+    db_group_free(stage.group);
+    engine *e = stage.e;
+    assert_in_range(engine_int(e->db, "SELECT MAX(at) FROM t WHERE id BETWEEN 100 AND 103"), 7, 8);
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t WHERE id < 4 AND at = id"), 3);
+    assert_int_equal(counts.commits, db_is_shared(e->db) ? 4 : 3);
+    assert_int_equal(counts.repeated, 0);
+}
+
+static atomic_bool is_over;
+
+/* A call after the other, until it is over. */
+static void *call_again_and_again(void *data)
+{
+    struct caller *self = data;
+
+    while (!atomic_load(&is_over) && self->change.status == MCP_OK) {
+        self->change.id++;
+        self->change.status = db_group_run(self->group, NULL, apply, &self->change, NULL);
+    }
+    return NULL;
+}
+
+/* However many callers come, what was submitted has its turn. */
+static void callers_starve_nobody(void **state)
+{
+    struct change changes[10] = { { 0 } };
+    struct caller callers[THREADS] = { { 0 } };
+    struct stage stage;
+
+    atomic_store(&is_over, false);
+    stage_open(&stage, *state, NULL);
+    number(changes, 10);
+    stage_submit(&stage, "a", changes, 10);
+    for (int i = 0; i < THREADS; i++) {
+        callers[i].group = stage.group;
+        callers[i].change.id = 1000000 * (int64_t)(i + 2);
+        assert_int_equal(
+            pthread_create(&callers[i].thread, NULL, call_again_and_again, &callers[i]), 0);
+    }
+    wait_until_queued(stage.group, 10 + THREADS);
+    sem_post(&stage.gate.open);
+    for (int i = 0; i < 10 + 1; i++)
+        assert_true(reached(&stage.told));
+    atomic_store(&is_over, true);
+    join_callers(callers, THREADS);
+    db_group_free(stage.group);
+}
+
 static void a_batch_takes_no_longer_than_its_time(void **state)
 {
     struct change changes[4] = { { 0 } };
@@ -706,6 +779,8 @@ int main(void)
         ENGINE_TESTS(a_batch_is_bounded),
         ENGINE_TESTS(callers_that_wait_go_first),
         ENGINE_TESTS(a_queue_that_fills_gets_as_much_as_callers),
+        ENGINE_TESTS(callers_do_not_wait_for_what_was_submitted),
+        ENGINE_TESTS(callers_starve_nobody),
         ENGINE_TESTS(a_batch_takes_no_longer_than_its_time),
         ENGINE_TESTS(a_full_queue_refuses),
         ENGINE_TESTS(a_busy_one_is_repeated_alone),

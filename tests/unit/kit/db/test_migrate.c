@@ -105,11 +105,15 @@ static void a_look_changes_nothing(void **state)
 {
     engine *e = *state;
     const mcp_file first[] = { two[1], { 0 } };
-    bool is_current = true;
+    bool is_current = true, is_migrated = true;
 
+    assert_int_equal(db_is_migrated(&is_migrated, e->db, &e->err), MCP_OK);
+    assert_false(is_migrated);
     assert_int_equal(db_migrations_check(&is_current, e->db, two, "sql", &e->err), MCP_OK);
     assert_false(is_current);
     assert_int_equal(migrate(e, first), MCP_OK);
+    assert_int_equal(db_is_migrated(&is_migrated, e->db, &e->err), MCP_OK);
+    assert_true(is_migrated);
     assert_int_equal(db_migrations_check(&is_current, e->db, two, "sql", &e->err), MCP_OK);
     assert_false(is_current);
     assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM db_migrations"), 1);

@@ -3,10 +3,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -91,6 +95,26 @@ static void existence_is_seen_without_links(void **state)
     assert_false(guard_is_taken(world->folder.fd, "case/none"));
     assert_false(guard_is_taken(world->folder.fd, "case/../sibling"));
     assert_false(guard_exists(world->folder.fd, "none"));
+}
+
+static void a_folder_is_known_by_a_path_without_links(void **state)
+{
+    struct world *world = *state;
+    char path[PATH_MAX], linked[PATH_MAX + 8];
+    int fd = -1;
+
+    assert_non_null(realpath(world->folder.path, path));
+    assert_true(guard_is_at(world->folder.fd, path));
+    snprintf(linked, sizeof linked, "%s/case", path);
+    assert_false(guard_is_at(world->folder.fd, linked));
+    assert_int_equal(guard_open_subdir(&fd, world->folder.fd, "case", &world->err), MCP_OK);
+    assert_true(guard_is_at(fd, linked));
+    assert_int_equal(symlinkat("case", world->folder.fd, "other"), 0);
+    snprintf(linked, sizeof linked, "%s/other", path);
+    assert_false(guard_is_at(fd, linked));
+    assert_false(guard_is_at(fd, "case"));
+    assert_int_equal(unlinkat(world->folder.fd, "other", 0), 0);
+    close(fd);
 }
 
 static void whole_files_are_read_within_a_bound(void **state)
@@ -264,6 +288,43 @@ static void trees_are_removed_and_links_not_followed(void **state)
     assert_int_equal(guard_remove_tree(world->folder.fd, "..", &world->err), MCP_E_DENIED);
 }
 
+struct remover {
+    int dir_fd;
+    mcp_status status;
+};
+
+static void *remove_world(void *data)
+{
+    struct remover *self = data;
+
+    self->status = guard_remove_tree(self->dir_fd, "both", NULL);
+    return NULL;
+}
+
+static void two_may_remove_one_tree(void **state)
+{
+    struct world *world = *state;
+    struct remover removers[2];
+    pthread_t threads[2];
+    char path[64];
+
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 20; i++) {
+            (void)snprintf(path, sizeof path, "both/%d/a/b", i);
+            assert_int_equal(guard_make_dir(NULL, world->folder.fd, path, &world->err), MCP_OK);
+        }
+        for (int i = 0; i < 2; i++) {
+            removers[i] = (struct remover){ .dir_fd = world->folder.fd };
+            assert_int_equal(pthread_create(&threads[i], NULL, remove_world, &removers[i]), 0);
+        }
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(removers[0].status, MCP_OK);
+        assert_int_equal(removers[1].status, MCP_OK);
+        assert_false(guard_exists(world->folder.fd, "both"));
+    }
+}
+
 static void the_depth_of_a_tree_is_bounded(void **state)
 {
     struct world *world = *state;
@@ -284,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(only_regular_files_open),
         EACH(existence_is_seen_without_links),
+        EACH(a_folder_is_known_by_a_path_without_links),
         EACH(whole_files_are_read_within_a_bound),
         EACH(folders_are_made_without_following_links),
         EACH(the_disk_has_the_name_of_each_durable_folder),
@@ -291,6 +353,7 @@ int main(void)
         EACH(links_are_replaced_not_written_through),
         EACH(names_of_one_component_are_checked),
         EACH(trees_are_removed_and_links_not_followed),
+        EACH(two_may_remove_one_tree),
         EACH(the_depth_of_a_tree_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

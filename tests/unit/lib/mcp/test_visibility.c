@@ -229,6 +229,9 @@ static void a_changed_view_is_notified(void **state)
         assert_int_equal(mcp_server_visibility_changed(c.server, MCP_FEATURE_PROMPT, NULL), MCP_OK);
         conversation_expect(&c, CHANGED("prompts"));
     }
+    assert_int_equal(mcp_server_visibility_changed(c.server, (mcp_feature)3, NULL), MCP_E_PARAMS);
+    assert_int_equal(mcp_server_visibility_changed(c.server, (mcp_feature)-1, NULL), MCP_E_PARAMS);
+    conversation_expect(&c, "");
     assert_int_equal(mcp_server_new(&other, &fixed, NULL), MCP_OK);
     assert_int_equal(mcp_server_visibility_changed(other, MCP_FEATURE_TOOL, NULL),
                      MCP_E_UNSUPPORTED);

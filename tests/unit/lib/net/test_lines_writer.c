@@ -92,6 +92,22 @@ static void lines_wait_for_the_flush(void **state)
     close_writer();
 }
 
+/* A handler's own JSON (mcp_write_raw) may stand on several lines; a message stands on one. */
+static void a_line_stays_one_line(void **state)
+{
+    static const char text[] = "{\n\"a\":\r\n[1,\n\n2]\r}";
+    char got[64] = "";
+
+    (void)state;
+    open_pipe();
+    put(text, sizeof text - 1);
+    put("\n", 1);
+    mcp__writer_flush(writer);
+    assert_int_equal(read(from, got, sizeof got), sizeof text + 2);
+    assert_string_equal(got, "{ \"a\":  [1,  2] }\n \n");
+    close_writer();
+}
+
 /* A reader that takes "total" bytes and checks the pattern of put_many. */
 static size_t total;
 static bool is_right;
@@ -297,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_wait_for_the_flush),
+        cmocka_unit_test(a_line_stays_one_line),
         cmocka_unit_test(a_slow_reader_of_a_pipe_gets_everything),
         cmocka_unit_test(a_slow_reader_of_a_socket_gets_everything),
         cmocka_unit_test(flags_are_left_as_they_came),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jobs/approval.h"
 #include "mcp/clock.h"
 #include "sinks/commit.h"
 
@@ -55,6 +56,9 @@ static mcp_status open_folder(int *fd, casparian_drive *self, const char *dir, m
     if (*fd >= 0)
         return MCP_OK;
     mcp_status st = guard_open_or_make_dir(fd, NULL, self->driver->roots, dir, self->arena, err);
+    if (st == MCP_OK && self->approval.id && !guard_is_at(*fd, dir))
+        st = mcp_error_set(err, MCP_E_DENIED, "the folder '%.200s' " CASPARIAN_NOT_AS_APPROVED,
+                           dir);
     if (st == MCP_OK)
         casparian_commit_sweep(*fd, mcp_clock_wall_ms(), NULL, NULL, NULL, NULL);
     return st;
@@ -124,6 +128,7 @@ mcp_status casparian_destinations_open(casparian_drive *self, mcp_error *err)
                                    .job = job,
                                    .plugin = self->plugin.id,
                                    .version = self->plugin.version,
+                                   .attempt = (int)self->job.restart_count,
                                    .is_single_file = self->input_count - self->skipped == 1,
                                    .taken = taken };
 

@@ -27,10 +27,11 @@ mcp_status casparian_inputs_list(casparian_job_file **out, size_t *count, const 
                                  mcp_arena *arena, const casparian_listing *listing,
                                  mcp_error *err);
 
-/* Keep those that ended in the newest run of this plugin and sink as `only` says. */
+/* Keep those that ended as `spec->only` says, in the newest run of this plugin to the same place: a
+ * sink, or a run's routes. */
 mcp_status casparian_inputs_keep(casparian_job_file *files, size_t *count, casparian_store *store,
-                                 casparian_only only, const char *plugin, const char *sink_uri,
-                                 mcp_error *err);
+                                 const casparian_spec *spec, const char *plugin,
+                                 const char *sink_uri, mcp_error *err);
 
 /* Open a file for reading, beneath the roots. */
 mcp_status casparian_input_open(int *fd, const guard *roots, const char *path, mcp_error *err);

@@ -148,8 +148,9 @@ static mcp_status keep(casparian_job_file *files, size_t *count, db_session *ses
     mcp_status st = casparian_query_int(
         &newest, 0, session,
         "SELECT max(job_id) FROM cf_api_jobs WHERE job_type = 'run' AND plugin_name = $1 AND "
-        "output_sink = $2 AND status IN ('completed', 'failed')",
-        values, 2, err);
+        "output_sink = $2 AND coalesce(json_extract(job_spec_json, '$.sinks'), '') = $3 AND "
+        "status IN ('completed', 'failed')",
+        values, 3, err);
     for (size_t i = 0; st == MCP_OK && i < *count; i++) {
         const db_value of_file[] = { db_int(newest), db_text(files[i].path) };
         int64_t found = 0;
@@ -162,16 +163,26 @@ static mcp_status keep(casparian_job_file *files, size_t *count, db_session *ses
 }
 
 mcp_status casparian_inputs_keep(casparian_job_file *files, size_t *count, casparian_store *store,
-                                 casparian_only only, const char *plugin, const char *sink_uri,
-                                 mcp_error *err)
+                                 const casparian_spec *spec, const char *plugin,
+                                 const char *sink_uri, mcp_error *err)
 {
-    const db_value values[] = { db_text(plugin), db_text(sink_uri) };
     db_session *session = NULL;
-    if (only == CASPARIAN_ONLY_ALL)
+    mcp_json_writer writer;
+    mcp_buf routes;
+    if (spec->only == CASPARIAN_ONLY_ALL)
         return MCP_OK;
-    mcp_status st = db_begin(&session, casparian_store_database(store), DB_READ, err);
+    mcp_buf_init(&routes, CASPARIAN_COLUMN_MAX);
+    mcp_json_writer_init(&writer, &routes);
+    if (spec->route_count > 0)
+        casparian_spec_write_routes(&writer, spec);
+    mcp_status st = routes.status == MCP_OK
+                        ? db_begin(&session, casparian_store_database(store), DB_READ, err)
+                        : mcp_error_set(err, MCP_E_NOMEM, "no memory for the routes of a run");
+    const db_value values[] = { db_text(plugin), db_text(sink_uri),
+                                db_text_n(routes.data ? routes.data : "", routes.length) };
     if (st == MCP_OK)
-        st = keep(files, count, session, only, values, err);
+        st = keep(files, count, session, spec->only, values, err);
+    mcp_buf_clear(&routes);
     return casparian_store_end(session, st, err);
 }
 

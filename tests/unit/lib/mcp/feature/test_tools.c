@@ -176,6 +176,9 @@ static void check_load(const mcp_file *some_files, const mcp_tool *some_tools, c
 static void rows_and_files_match_one_to_one(void **state)
 {
     static const mcp_tool one[] = { { "t/save", sum, MCP_READS, 0, 0 }, { 0 } };
+    static const mcp_tool two[] = { { "t/save", sum, MCP_READS, 0, 0 },
+                                    { "t/save", sum, MCP_READS, 0, 0 },
+                                    { 0 } };
     static const mcp_tool unknown[] = { { "nope", sum, MCP_READS, 0, 0 }, { 0 } };
     static const mcp_file twice[] = { FILE_OF("a", save_json), FILE_OF("b", save_json), { 0 } };
 
@@ -183,7 +186,8 @@ static void rows_and_files_match_one_to_one(void **state)
     check_load(files, one, "has no row");
     check_load(files, unknown, "tool nope has no file");
     check_load(NULL, unknown, "tool nope has no file");
-    check_load(twice, one, "tools/b.json: tool t/save has no row");
+    check_load(twice, one, "tools/a.json and tools/b.json: both have the tool t/save");
+    check_load(twice, two, "tool t/save has two rows");
 }
 
 static void a_row_must_make_sense(void **state)

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "mcp/clock.h"
 #include "rig.h"
 #include "scratch.h"
 #include "web_client.h"
@@ -29,7 +30,8 @@
 
 static atomic_int asked;
 
-/* Tokens "name.scope"; "down" cannot be looked at, "secret" has no scope, all others are bad. */
+/* Tokens "name.scope"; "brief.mcp" expires soon, "down" cannot be looked at, "secret" has no scope,
+ * all others are bad. */
 static mcp_status verify(mcp_principal *out, const char *token, mcp_arena *arena, void *data,
                          mcp_error *err)
 {
@@ -37,10 +39,12 @@ static mcp_status verify(mcp_principal *out, const char *token, mcp_arena *arena
     atomic_fetch_add(&asked, 1);
     if (strcmp(token, "down") == 0)
         return mcp_error_set(err, MCP_E_IO, "no connection to the keys");
-    if (strncmp(token, "eve.", 4) != 0)
+    if (strcmp(token, "brief.mcp") == 0)
+        out->expires_ms = mcp_clock_wall_ms() + 500;
+    else if (strncmp(token, "eve.", 4) != 0)
         return mcp_error_set(err, MCP_E_DENIED, "the \"token\" is not signed");
     out->name = "eve";
-    out->scopes = mcp_arena_strdup(arena, token + 4);
+    out->scopes = mcp_arena_strdup(arena, strchr(token, '.') + 1);
     return MCP_OK;
 }
 
@@ -76,6 +80,17 @@ static mcp_status follow(mcp_call *call, void *data)
     return st;
 }
 
+/* A stream that nobody closes. */
+static mcp_status stay(mcp_call *call, void *data)
+{
+    mcp_stream *stream = NULL;
+    mcp_status st = mcp_call_stream(&stream, call, NULL, mcp_call_error(call));
+
+    (void)data;
+    mcp_stream_release(stream);
+    return st;
+}
+
 static mcp_status need_admin(mcp_call *call, void *data)
 {
     (void)data;
@@ -95,6 +110,7 @@ static const mcp_route routes[] = { { "POST", "/whoami", whoami, MCP_READS, 0 },
                                     { "POST", "/front", welcome, MCP_READS, 0 },
                                     { "POST", "/admin", need_admin, MCP_READS, 0 },
                                     { "GET", "/follow", follow, MCP_READS, 0 },
+                                    { "GET", "/stay", stay, MCP_READS, 0 },
                                     { "POST", "/token", whoami, MCP_READS, 0 },
                                     { 0 } };
 static const char *const servers[] = { "https://as.example", NULL };
@@ -345,17 +361,66 @@ static void a_session_is_its_principals(void **state)
     assert_int_equal(answer.status, 404);
 }
 
+static int open_socket(const char *token, char *text, size_t size)
+{
+    char fields[512];
+
+    (void)snprintf(fields, sizeof fields,
+                   "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                   "Sec-WebSocket-Protocol: mcp\r\nAuthorization: Bearer %s\r\n",
+                   token);
+    int fd = web_begin(port, "GET", "/ws", fields, NULL);
+    client_read(fd, text, size, "\r\n\r\n");
+    assert_int_equal(strncmp(text, "HTTP/1.1 101 ", 13), 0);
+    return fd;
+}
+
 static void a_socket_opens_for_a_verified_token(void **state)
 {
     char text[2048];
 
     (void)state;
-    int fd = web_begin(port, "GET", "/ws",
-                       "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                       "Sec-WebSocket-Protocol: mcp\r\nAuthorization: Bearer eve.mcp\r\n",
-                       NULL);
-    client_read(fd, text, sizeof(text), "HTTP/1.1 101 ");
+    close(open_socket("eve.mcp", text, sizeof text));
+}
+
+static void a_socket_ends_with_its_token(void **state)
+{
+    char text[2048];
+
+    (void)state;
+    int fd = open_socket("brief.mcp", text, sizeof text);
+    client_read_exactly(fd, text, 4);
+    assert_memory_equal(text, "\x88\x02\x03\xf0", 4); /* a close frame, 1008 */
+    close(fd);
+}
+
+/* In order: their clients come again with another token. */
+static void streams_without_end_end_with_their_token(void **state)
+{
+    static const char brief[] = "Authorization: Bearer brief.mcp\r\n";
+    char id[64], fields[256];
+    char text[4096];
+
+    (void)state;
+    int fd = web_begin(port, "GET", "/stay", brief, NULL);
+    client_read(fd, text, sizeof text, "0\r\n\r\n");
+    assert_int_equal(strncmp(text, "HTTP/1.1 200 ", 13), 0);
+    close(fd);
+    post(brief);
+    assert_int_equal(answer.status, 200);
+    web_field(&answer, "Mcp-Session-Id", id, sizeof id);
+    (void)snprintf(fields, sizeof fields, "%sAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n",
+                   brief, id);
+    fd = web_begin(port, "GET", "/mcp", fields, NULL);
+    client_read(fd, text, sizeof text, "0\r\n\r\n");
+    assert_int_equal(strncmp(text, "HTTP/1.1 200 ", 13), 0);
+    close(fd);
+    web_ask(&answer, port, "POST", "/mcp", fields, PING); /* the session lasts */
+    assert_int_equal(answer.status, 200);
+    fd = web_begin(port, "GET", "/sse", brief, NULL);
+    client_read(fd, text, sizeof text, NULL); /* its session ends with it */
+    assert_non_null(strstr(text, "event: endpoint"));
     close(fd);
 }
 
@@ -615,6 +680,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_verdict_is_kept_for_a_while, begin, end),
         cmocka_unit_test_setup_teardown(a_session_is_its_principals, begin, end),
         cmocka_unit_test_setup_teardown(a_socket_opens_for_a_verified_token, begin, end),
+        cmocka_unit_test_setup_teardown(a_socket_ends_with_its_token, begin, end),
+        cmocka_unit_test_setup_teardown(streams_without_end_end_with_their_token, begin, end),
         cmocka_unit_test_setup_teardown(streams_are_for_those_who_may, begin, end),
         cmocka_unit_test_setup_teardown(metadata_are_for_everybody, begin, end),
         cmocka_unit_test_setup_teardown(a_tool_says_which_scopes_it_needs, begin, end),

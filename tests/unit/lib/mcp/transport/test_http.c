@@ -37,12 +37,37 @@ static void options_that_cannot_be_are_named(void **state)
     static const mcp_http_auth open = { .scope = "x" };
     static const int closed = 999;
     static const mcp_http_auth lost = { .tokens_file = "/nowhere/tokens" };
+    static const char *const slashed[] = { "https://a.example", "https://app.example/", NULL };
+    static const char *const bare[] = { "localhost:5173", NULL };
+    static const char *const any[] = { "*", NULL };
+    static const char *const null[] = { "null", NULL };
+    static const char *const large[] = { "https://App.example", NULL };
+    static const char *const standard[] = { "https://app.example:443", NULL };
+    static const char *const url[] = { "http://app.example", NULL };
+    static const char *const empty[] = { "app.example", "", NULL };
     static const struct {
         mcp_http_options http;
         mcp_status status;
         const char *words;
     } rows[] = {
+        { { .origins = slashed }, MCP_E_PARAMS, "origin \"https://app.example/\"" },
+        { { .origins = bare }, MCP_E_PARAMS, "localhost:5173" },
+        { { .origins = any }, MCP_E_PARAMS, "\"*\"" },
+        { { .origins = null }, MCP_E_PARAMS, "\"null\"" },
+        { { .origins = large }, MCP_E_PARAMS, "App.example" },
+        { { .origins = standard }, MCP_E_PARAMS, ":443" },
+        { { .hosts = url }, MCP_E_PARAMS, "\"http://app.example\" is no name" },
+        { { .hosts = any }, MCP_E_PARAMS, "\"*\" is no name" },
+        { { .hosts = empty }, MCP_E_PARAMS, "\"\" is no name" },
         { { .path = "mcp" }, MCP_E_PARAMS, "must begin with /" },
+        { { .path = "/mcp/" }, MCP_E_PARAMS, "must not end with /: /mcp/" },
+        { { .path = "/mcp?x" }, MCP_E_PARAMS, "/mcp?x" },
+        { { .path = "/m cp" }, MCP_E_PARAMS, "has a byte that no path" },
+        { { .limits.connections_max = -1 }, MCP_E_PARAMS, "negative" },
+        { { .limits.sessions_max = -1 }, MCP_E_PARAMS, "negative" },
+        { { .limits.session_idle_ms = -1 }, MCP_E_PARAMS, "negative" },
+        { { .limits.keepalive_ms = -1 }, MCP_E_PARAMS, "negative" },
+        { { .limits.stream_after_ms = -1 }, MCP_E_PARAMS, "negative" },
         { { .host = "" }, MCP_E_PARAMS, "neither an address nor a socket" },
         { { .port = 65536 }, MCP_E_PARAMS, "65536" },
         { { .sockets = &closed, .socket_count = 1 }, MCP_E_PARAMS, "descriptor 999" },
@@ -72,6 +97,50 @@ static void options_that_cannot_be_are_named(void **state)
         if (st != rows[i].status || !strstr(err.message, rows[i].words))
             fail_msg("row %zu: %s, %s", i, mcp_status_name(st), err.message);
     }
+}
+
+/* What only a server that does not serve may do. */
+static mcp_status begin_again(mcp_call *call, void *data)
+{
+    mcp_server *server = mcp_call_server(call);
+    mcp_features nothing = MCP_FEATURES_INIT;
+    mcp_http_options http = MCP_HTTP_OPTIONS_INIT;
+    mcp_error err = MCP_ERROR_INIT;
+
+    (void)data;
+    mcp_write_member_string(mcp_call_result(call), "add",
+                            mcp_status_name(mcp_server_add(server, &nothing, &err)));
+    mcp_write_member_string(mcp_call_result(call), "add_text", err.message);
+    mcp_write_member_string(mcp_call_result(call), "http",
+                            mcp_status_name(mcp_server_http(server, &http, &err)));
+    mcp_write_member_string(mcp_call_result(call), "http_text", err.message);
+    mcp_write_member_string(mcp_call_result(call), "stdio",
+                            mcp_status_name(mcp_server_stdio(server, NULL)));
+    return MCP_OK;
+}
+
+static void a_server_serves_once_at_a_time(void **state)
+{
+    static const char definition[] = "{\"name\":\"again\",\"inputSchema\":{\"type\":\"object\"}}";
+    static const mcp_file files[] = { { "tools/again.json", definition, sizeof definition - 1 },
+                                      { 0 } };
+    static const mcp_tool tools[] = { { "again", begin_again, MCP_READS, 0, 0 }, { 0 } };
+    static const mcp_features more = { .files = files, .tools = tools };
+    mcp_http_options http = MCP_HTTP_OPTIONS_INIT;
+
+    (void)state;
+    http.sessions = MCP_SESSIONS_OFF;
+    web_rig *server = web_start_with(NULL, &http, &more);
+    web_ask(&answer, web_port(server), "POST", "/mcp", NULL,
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+            "{\"name\":\"again\",\"arguments\":{}}}");
+    assert_int_equal(answer.status, 200);
+    assert_non_null(strstr(answer.body, "\\\"add\\\":\\\"E_BUSY\\\""));
+    assert_non_null(strstr(answer.body, "mcp_server_add_features adds features meanwhile"));
+    assert_non_null(strstr(answer.body, "\\\"http\\\":\\\"E_BUSY\\\""));
+    assert_non_null(strstr(answer.body, "the server serves already"));
+    assert_non_null(strstr(answer.body, "\\\"stdio\\\":\\\"E_BUSY\\\""));
+    assert_int_equal(web_end(server), MCP_OK);
 }
 
 static void a_port_that_is_taken_is_reported(void **state)
@@ -236,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_cannot_be_are_named),
+        cmocka_unit_test(a_server_serves_once_at_a_time),
         cmocka_unit_test(a_port_that_is_taken_is_reported),
         cmocka_unit_test(a_socket_in_the_file_system_needs_no_host),
         cmocka_unit_test(messages_have_a_bound),

@@ -100,6 +100,22 @@ static void a_slow_head_is_cut_off(void **state)
     close(fd);
 }
 
+/* Empty lines before a request are passed over; they do not win time either. */
+static void empty_lines_are_cut_off(void **state)
+{
+    int fd = client_open(rig_port(server));
+    int64_t until_ms = mcp_clock_mono_ms() + CLIENT_WAIT_MS;
+    bool is_open = true;
+
+    (void)state;
+    for (int i = 0; is_open && mcp_clock_mono_ms() < until_ms; i++) {
+        is_open = client_send(fd, i % 2 == 0 ? "\r" : "\n", 1);
+        nap(8);
+    }
+    assert_false(is_open);
+    close(fd);
+}
+
 static void who_says_nothing_is_closed_without_a_word(void **state)
 {
     int fd = client_open(rig_port(server));
@@ -375,6 +391,84 @@ static void a_client_that_has_shut_one_side_reads_its_answer(void **state)
     close(fd);
 }
 
+static void is_released(int fd, int number)
+{
+    site_answer(&page, server, number, "late");
+    size_t length = client_read(fd, got, sizeof got, NULL);
+    got[length] = '\0';
+}
+
+static void an_answer_that_is_due_reaches_a_client_that_has_shut_one_side(void **state)
+{
+    static const char *const versions[] = { "1.0", "1.1" };
+    char request[64];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(request, sizeof request, "GET /hold HTTP/%s\r\nHost: a\r\n\r\n",
+                       versions[i]);
+        int fd = open_and_say(request);
+        site_wait(&page.holding, i + 1);
+        shutdown(fd, SHUT_WR);
+        nap(50);
+        is_released(fd, i);
+        begins("HTTP/1.1 200 ");
+        assert_non_null(strstr(got, "\r\n\r\nlate"));
+        close(fd);
+    }
+    assert_int_equal(page.hung_up, 0);
+}
+
+static void what_was_asked_ahead_is_answered_before_the_end(void **state)
+{
+    int fd = open_and_say("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"
+                          "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
+                          "GET /hello HTTP/1.1\r\nHo");
+
+    (void)state;
+    site_wait(&page.holding, 1);
+    shutdown(fd, SHUT_WR);
+    nap(50);
+    is_released(fd, 0);
+    begins("HTTP/1.1 200 ");
+    const char *second = strstr(got, "lateHTTP/1.1 200 ");
+    assert_non_null(second);
+    assert_non_null(strstr(second, "\r\n\r\nhello"));
+    assert_null(strstr(second + 5, "HTTP/1.1")); /* of the third only a part came */
+    assert_int_equal(page.requests, 2);
+    close(fd);
+}
+
+/* Bytes that any client of HTTP/1.1 passes over find out whether it is there. */
+static void an_answer_that_takes_long_is_announced_to_such_a_client(void **state)
+{
+    int fd = open_and_say("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n");
+
+    (void)state;
+    site_wait(&page.holding, 1);
+    shutdown(fd, SHUT_WR);
+    client_read(fd, got, sizeof got, "\r\n\r\n");
+    assert_string_equal(got, "HTTP/1.1 102 Processing\r\n\r\n");
+    is_released(fd, 0);
+    begins("HTTP/1.1 200 ");
+    close(fd);
+}
+
+static void a_reset_is_seen_after_one_side_was_shut(void **state)
+{
+    struct linger now = { .l_onoff = 1, .l_linger = 0 };
+    int fd = open_and_say("GET /hold HTTP/1.0\r\n\r\n"); /* no 102 comes to its help */
+
+    (void)state;
+    site_wait(&page.holding, 1);
+    shutdown(fd, SHUT_WR);
+    nap(50);
+    assert_int_equal(page.hung_up, 0);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close(fd);
+    site_wait(&page.hung_up, 1);
+}
+
 static void nobody_is_notified_twice(void **state)
 {
     (void)state;
@@ -511,6 +605,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_slow_head_is_cut_off, set_up_hasty, tear_down),
+        cmocka_unit_test_setup_teardown(empty_lines_are_cut_off, set_up_hasty, tear_down),
         cmocka_unit_test_setup_teardown(who_says_nothing_is_closed_without_a_word, set_up_hasty,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_slow_body_is_cut_off, set_up_hasty, tear_down),
@@ -530,6 +625,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_hang_up_is_seen_behind_unread_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_client_that_has_shut_one_side_reads_its_answer, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_answer_that_is_due_reaches_a_client_that_has_shut_one_side, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_asked_ahead_is_answered_before_the_end, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_answer_that_takes_long_is_announced_to_such_a_client,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reset_is_seen_after_one_side_was_shut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nobody_is_notified_twice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_refusal_gets_through_though_more_is_sent, set_up,
                                         tear_down),

@@ -206,6 +206,28 @@ static void what_no_field_may_have_is_not_sent(void **state)
     lacks("Injected");
 }
 
+static void a_refusal_of_head_has_no_body(void **state)
+{
+    static const char *const refused[] = {
+        "HEAD /hello HTTP/1.1\r\n\r\n",                        /* no Host */
+        "HEAD /hello HTTP/1.1\r\nHost: a\r\nno field\r\n\r\n", /* a line of the head */
+        "HEAD /hello HTTP/1.1\r\nHost: a\n\n",                 /* before the head's end */
+        "HEAD /hello HTTP/9.9\r\nHost: a\r\n\r\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        ask(refused[i]);
+        const char *end = strstr(got, "\r\n\r\n");
+        assert_non_null(end);
+        assert_int_equal(strncmp(got, i < 3 ? "HTTP/1.1 400 " : "HTTP/1.1 505 ", 13), 0);
+        if (end[4] != '\0')
+            fail_msg("a body of an answer to HEAD: %s", end + 4);
+    }
+    ask("GET /hello HTTP/1.1\r\n\r\n");
+    assert_string_not_equal(strstr(got, "\r\n\r\n"), "\r\n\r\n");
+}
+
 /* ---- before the body ------------------------------------------------------------------------- */
 
 static void an_early_answer_keeps_the_connection_when_the_body_is_small(void **state)
@@ -301,6 +323,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_hundred_in_one_write_come_back_in_few_reads, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_no_field_may_have_is_not_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_refusal_of_head_has_no_body, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_early_answer_keeps_the_connection_when_the_body_is_small,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_early_answer_closes_when_the_body_is_large, set_up,

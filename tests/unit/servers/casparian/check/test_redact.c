@@ -129,10 +129,11 @@ static void test_policy(void **state)
 
 static void test_sensitive_columns(void **state)
 {
-    static const char *const sensitive[] = { "email",     "EMAIL",      "customer_email",
-                                             "ssn",       "phone_home", "address_street",
-                                             "user_id",   "api_key",    "home_ip_address_v4",
-                                             "auth_token" };
+    static const char *const sensitive[] = { "email",      "EMAIL",        "customer_email",
+                                             "ssn",        "phone_home",   "address_street",
+                                             "user_id",    "api_key",      "home_ip_address_v4",
+                                             "auth_token", "Phone Number", "ip-address",
+                                             "max(ssn)" };
     static const char *const plain[] = { "price",    "emails", "authority",   "patient_id",
                                          "keyboard", "sphinx", "tokens_used2" };
     static const char *const more[] = { "cust_*" }, *const fewer[] = { "phone_model" };

@@ -33,9 +33,10 @@ class Sdk(unittest.TestCase):
         self.assertEqual(result.stdout, (104).to_bytes(4, "big") + GOLDEN + bytes(4))
         self.assertEqual(result.messages, [
             {"type": "hello", "protocol": "0.1", "parser_id": "sdk_probe", "parser_version": "1.0.0",
-             "capabilities": {"multi_output": True}, "encoding": "cfb"},
+             "capabilities": {"multi_output": True, "finish": True}, "encoding": "cfb"},
             {"type": "output_begin", "output": "golden", "schema_hash": "*", "stream_index": 0},
-            {"type": "output_end", "output": "golden", "rows_emitted": 3, "stream_index": 0}])
+            {"type": "output_end", "output": "golden", "rows_emitted": 3, "stream_index": 0},
+            {"type": "finish"}])
 
     def test_types(self):
         result = cfb.run(PROBE, "types")
@@ -99,12 +100,20 @@ class Sdk(unittest.TestCase):
         result = cfb.run(PROBE, "mistakes")
         self.assertEqual(result.warnings, ["-1 -1 -1 -2 0"])
         self.assertEqual(result.rows["mistakes"], [{"id": 5, "value": None}])
+        self.assertEqual(result.status, 1)
+        self.assertEqual(result.errors, ["the plugin lost 3 rows; the first, of output mistakes, has a column that there is not, or a value of another type (CF_E_USE)"])
+
+    def test_a_wrong_schema_is_named(self):
+        result = cfb.run(PROBE, "wrong_schema")
+        self.assertEqual(result.status, 1)
+        self.assertRegex(result.errors[0], "^output price: the column 'much' wants a name of 1 to 128 bytes, .* as a decimal a precision of 1 to 38")
 
     def test_messages(self):
         result = cfb.run(PROBE, "messages")
         self.assertEqual(result.messages[1:], [
             {"type": "warning", "message": 'a "quote", a \\ and\na line\x01'}, {"type": "error", "message": "it failed"},
-            {"type": "progress", "bytes_done": 5, "bytes_total": 10, "rows": 2}])
+            {"type": "progress", "bytes_done": 5, "bytes_total": 10, "rows": 2},
+            {"type": "finish"}])
 
     def test_a_reader_that_goes_away_ends_the_program(self):
         guest = subprocess.Popen([PROBE, "endless"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -191,6 +191,15 @@ static void mistakes(cf_sink *sink)
     cf_warn(sink, text);
 }
 
+static void wrong_schema(cf_sink *sink)
+{
+    static const cf_column columns[] = { { "id", CF_INT64, 0, 0, NULL },
+                                         { "much", CF_DECIMAL, 39, 2, NULL } };
+    static const cf_schema schema = { columns, 2, NULL, false };
+
+    cf_output_open(sink, "price", &schema);
+}
+
 static void messages(cf_sink *sink)
 {
     cf_warn(sink, "a \"quote\", a \\ and\na line\x01");
@@ -216,9 +225,11 @@ static void endless(cf_sink *sink)
 static const struct {
     const char *name;
     void (*emit)(cf_sink *sink);
-} modes[] = { { "golden", golden },     { "types", types },       { "limits", limits },
-              { "turns", turns },       { "shapes", shapes },     { "bad_rows", bad_rows },
-              { "mistakes", mistakes }, { "messages", messages }, { "endless", endless } };
+} modes[] = { { "golden", golden },     { "types", types },
+              { "limits", limits },     { "turns", turns },
+              { "shapes", shapes },     { "bad_rows", bad_rows },
+              { "mistakes", mistakes }, { "messages", messages },
+              { "endless", endless },   { "wrong_schema", wrong_schema } };
 
 int main(int argc, char **argv)
 {

@@ -289,6 +289,58 @@ static void an_approved_promotion_is_written_once(void **state)
     rig_close(&rig);
 }
 
+/* As a process leaves it that is killed after the decision. */
+static void forget_result(store_rig *rig, const char *id)
+{
+    const db_value value = db_text(id);
+    db_session *session = NULL;
+    rig_expect(rig, db_begin(&session, casparian_store_database(rig->store), DB_WRITE, &rig->err),
+               MCP_OK);
+    rig_expect(rig,
+               db_run(session, NULL,
+                      "UPDATE cf_api_approvals SET result_json = NULL, decided_at = decided_at - "
+                      "60000 WHERE approval_id = $1",
+                      &value, 1, &rig->err),
+               MCP_OK);
+    rig_expect(rig, db_commit(session, &rig->err), MCP_OK);
+}
+
+static void a_promotion_that_was_killed_is_settled(void **state)
+{
+    char path[128], other[128];
+    casparian_approval approval;
+    int64_t bytes = 0;
+    store_rig rig;
+    (void)state;
+    rig_init(&rig);
+    rig_open(&rig);
+    snprintf(path, sizeof path, "%s/trades.py", rig.home);
+    snprintf(other, sizeof other, "%s/others.py", rig.home);
+    const char *id = promote(&rig, path);
+    const char *lost = promote(&rig, other);
+    assert_int_equal(decide(&rig, id, true, &approval), CASPARIAN_DECIDED_APPROVED);
+    assert_int_equal(decide(&rig, lost, true, &approval), CASPARIAN_DECIDED_APPROVED);
+    forget_result(&rig, id);
+    forget_result(&rig, lost);
+    assert_int_equal(unlink(other), 0);
+    rig_expect(&rig, casparian_sweep(rig.store, NULL, &rig.err), MCP_OK);
+    rig_expect(&rig, casparian_approval_read(&approval, rig.store, rig.arena, id, &rig.err),
+               MCP_OK);
+    assert_true(mcp_json_int(mcp_json_get(approval.result, "bytes"), &bytes));
+    assert_null(mcp_json_get_string(approval.result, "error"));
+    rig_expect(&rig, casparian_approval_read(&approval, rig.store, rig.arena, lost, &rig.err),
+               MCP_OK);
+    const char *why = mcp_json_get_string(approval.result, "error");
+    assert_non_null(why);
+    assert_non_null(strstr(why, "interrupted"));
+    assert_int_equal(access(other, F_OK), -1);
+    forget_result(&rig, lost); /* a read alone says so, too */
+    rig_expect(&rig, casparian_approval_read(&approval, rig.store, rig.arena, lost, &rig.err),
+               MCP_OK);
+    assert_non_null(mcp_json_get_string(approval.result, "error"));
+    rig_close(&rig);
+}
+
 static mcp_status refuse_folder(int *fd, const char *path, void *data, mcp_error *err)
 {
     (void)fd;
@@ -430,6 +482,57 @@ static void old_jobs_and_requests_go(void **state)
     rig_close(&rig);
 }
 
+/* A log that was written last `hours` ago. */
+static void write_log(const store_rig *rig, int64_t job, int hours)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/logs", rig->home);
+    (void)mkdir(path, 0700);
+    (void)snprintf(path, sizeof path, "%s/logs/jobs", rig->home);
+    (void)mkdir(path, 0700);
+    (void)snprintf(path, sizeof path, "%s/logs/jobs/%lld.log", rig->home, (long long)job);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+                                 { .tv_sec = time(NULL) - (time_t)hours * 3600 } };
+    assert_int_equal(futimens(fd, times), 0);
+    close(fd);
+}
+
+static bool has_log(const store_rig *rig, int64_t job)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/logs/jobs/%lld.log", rig->home, (long long)job);
+    return access(path, F_OK) == 0;
+}
+
+/* However long it has been silent. */
+static void the_log_of_a_job_stays_as_long_as_the_job(void **state)
+{
+    const casparian_end end = { .state = CASPARIAN_JOB_COMPLETED, .result = "{}" };
+    store_rig rig;
+    (void)state;
+    rig_init(&rig);
+    rig_open(&rig);
+    int64_t ended = rig_queue(&rig);
+    casparian_claim claim = rig_claim(&rig, "r");
+    rig_expect(&rig, casparian_claim_finish(rig.store, &claim, &end, &rig.err), MCP_OK);
+    int64_t running = rig_queue(&rig);
+    claim = rig_claim(&rig, "r");
+    write_log(&rig, ended, 25);
+    write_log(&rig, running, 25);
+    write_log(&rig, 77777, 25); /* its job is gone */
+    rig_expect(&rig, casparian_sweep(rig.store, NULL, &rig.err), MCP_OK);
+    assert_true(has_log(&rig, ended));
+    assert_true(has_log(&rig, running));
+    assert_false(has_log(&rig, 77777));
+    rig_sql(&rig, "UPDATE cf_api_jobs SET finished_at = finished_at - 25 * 3600000");
+    rig_expect(&rig, casparian_sweep(rig.store, NULL, &rig.err), MCP_OK);
+    assert_false(has_log(&rig, ended));
+    assert_true(has_log(&rig, running));
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,10 +544,12 @@ int main(void)
         cmocka_unit_test(a_decision_about_another_snapshot_is_refused),
         cmocka_unit_test(of_two_deciders_one_decides),
         cmocka_unit_test(an_approved_promotion_is_written_once),
+        cmocka_unit_test(a_promotion_that_was_killed_is_settled),
         cmocka_unit_test(a_promotion_outside_the_roots_is_not_written),
         cmocka_unit_test(each_step_is_in_the_audit),
         cmocka_unit_test(without_its_audit_nothing_is_decided),
         cmocka_unit_test(old_jobs_and_requests_go),
+        cmocka_unit_test(the_log_of_a_job_stays_as_long_as_the_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,6 +130,34 @@ static void a_proposal_expires_and_is_removed(void **state)
     rig_close(&rig);
 }
 
+/* Somebody has put folders into it, deeper than any that is removed. */
+static void one_that_cannot_be_removed_keeps_no_other(void **state)
+{
+    char path[400];
+    casparian_ephemeral old;
+    int64_t count = 0;
+    store_rig rig;
+    (void)state;
+    rig_init(&rig);
+    rig_open(&rig);
+    const casparian_schemas schemas = rig_schemas(&rig, all_types);
+    for (int i = 0; i < 12; i++) {
+        rig_expect(&rig,
+                   casparian_ephemeral_propose(&old, rig.store, rig.arena, &schemas, "ai_iteration",
+                                               NULL, &rig.err),
+                   MCP_OK);
+        age(&rig, old.id);
+        int length = snprintf(path, sizeof path, "%s/ai/contracts/%s", rig.home, old.id);
+        for (int depth = 0; i == 5 && depth < 70; depth++) {
+            length += snprintf(path + length, sizeof path - (size_t)length, "/d");
+            assert_int_equal(mkdir(path, 0700), 0);
+        }
+    }
+    assert_int_equal(casparian_ephemeral_sweep(rig.store, &count, &rig.err), MCP_E_LIMIT);
+    assert_int_equal(count, 11);
+    rig_close(&rig);
+}
+
 /* ---- promotion ------------------------------------------------------------------------------- */
 
 /*
@@ -290,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_proposal_comes_back),
         cmocka_unit_test(an_id_is_never_a_path),
         cmocka_unit_test(a_proposal_expires_and_is_removed),
+        cmocka_unit_test(one_that_cannot_be_removed_keeps_no_other),
         cmocka_unit_test(python_reads_the_same_schemas),
         cmocka_unit_test(a_schema_file_has_the_form_of_the_protocol),
         cmocka_unit_test(the_state_is_private_and_a_newer_one_is_refused),

@@ -87,6 +87,25 @@ class CsvRows(unittest.TestCase):
                 result = self.run_on(data.encode(encoding), **variables)
                 self.assertEqual((result.status, result.errors), (1, ["the file is UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"]))
 
+    def test_utf_16_without_a_mark(self):
+        for encoding in ("utf-16-le", "utf-16-be"):
+            result = self.run_on("a,b\r\n1,2\r\n".encode(encoding))
+            self.assertEqual(result.status, 1)
+            self.assertIn("iconv -f UTF-16LE", result.errors[0])
+
+    def test_the_delimiter_is_that_of_the_first_line(self):
+        self.assertEqual(self.rows("a;b\n1,5;2,5\n3,5;4,5\n"), [{"a": "1,5", "b": "2,5", "__cf_row_id": 2},
+                                                               {"a": "3,5", "b": "4,5", "__cf_row_id": 3}])
+        self.assertEqual(self.rows("id|name\n1|a,b,c,d\n"), [{"id": "1", "name": "a,b,c,d", "__cf_row_id": 2}])
+        self.assertEqual(self.rows('"a,b,c"\tb\n1\t2\n'), [{"a,b,c": "1", "b": "2", "__cf_row_id": 2}])
+        self.assertEqual(self.rows("\n\na;b\n1,5;2,5\n"), [{"a": "1,5", "b": "2,5", "__cf_row_id": 4}])
+        self.assertEqual(self.rows("a\n1;2\n"), [{"a": "1", "extra_1": "2", "__cf_row_id": 2}])
+
+    def test_a_cell_that_is_too_long_has_its_reason(self):
+        result = self.run_on('id,text\n1,"' + "x" * (3 << 20) + '"\n2,y\n')
+        self.assertEqual([row["error_reason"] for row in result.rows["csv_parse_errors"]], ["a quote is not closed within 1 MiB"])
+        self.assertEqual(result.rows["rows"], [{"id": "2", "text": "y", "__cf_row_id": 3}])
+
     def test_random_texts(self):
         """Any mix of delimiters, quotes and line ends whose last quote is closed."""
         rng = random.Random(11)
@@ -144,8 +163,8 @@ class CsvRows(unittest.TestCase):
             self.assertEqual({name: (len(row["b"]), row["__cf_row_id"]) for name, row in rows.items()},
                              {"1": ((1 << 20) - 3, 2), "4": (1, 6), "6": (1, 700007)})
             self.assertEqual([(row["line_number"], row["error_reason"]) for row in result.rows["csv_parse_errors"]],
-                             [(3, "the record is longer than 1 MiB"), (4, "a quote is not closed"),
-                              (7, "a quote is not closed")])
+                             [(3, "the record is longer than 1 MiB"), (4, "a quote is not closed within 1 MiB"),
+                              (7, "a quote is not closed within 1 MiB")])
 
     def test_quotes_that_cost_too_much(self):
         result = self.run_on('a,b\n' + 'x","y\n' * 3000000)

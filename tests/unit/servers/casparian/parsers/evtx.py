@@ -149,6 +149,55 @@ class Evtx(unittest.TestCase):
             (51, "the checksum of a chunk's records is wrong"), (0, "the last chunk is cut; it is skipped")])
         self.assertEqual(result.rows["evtx_files"][0]["record_count"], 100)
 
+    def test_a_cut_file_has_its_whole_records(self):
+        template = ("Event", None, [system()])
+        data = evtx_writer.log(template, [(number, FILETIME, SYSTEM_VALUES) for number in range(1, 61)])
+        whole = [row["event_record_id"] for row in self.run_on(data).rows["evtx_events"]]
+        self.assertEqual(whole, list(range(1, 61)))
+        for cut in (len(data) - 1, len(data) - 65536 + 5000, len(data) - 65536 + 513, len(data) - 65536 + 100):
+            result = self.run_on(data[:cut])
+            rows = [row["event_record_id"] for row in result.rows["evtx_events"]]
+            self.assertEqual((result.status, rows), (0, whole[:len(rows)]))
+            self.assertGreaterEqual(len(rows), 50) # of the chunk that is whole
+            self.assertIn("cut", result.rows["evtx_record_annotations"][0]["note_value"])
+        self.assertGreater(len(self.run_on(data[:len(data) - 65536 + 5000]).rows["evtx_events"]), 50)
+
+    def test_a_malformed_record_does_not_take_the_others(self):
+        template = ("Event", None, [system()])
+        data = bytearray(evtx_writer.log(template, [(number, FILETIME, SYSTEM_VALUES) for number in range(1, 21)]))
+        at, starts = 4096 + 512, []
+        while data[at:at + 4] == b"\x2a\x2a\0\0":
+            starts.append(at)
+            at += struct.unpack_from("<I", data, at + 4)[0]
+        self.assertEqual(len(starts), 20)
+        for field, value in ((0, b"xxxx"), (4, struct.pack("<I", 5)), (4, struct.pack("<I", 2**31))):
+            damaged = bytearray(data)
+            damaged[starts[7] + field:starts[7] + field + 4] = value
+            result = self.run_on(bytes(damaged))
+            self.assertEqual([row["event_record_id"] for row in result.rows["evtx_events"]], [n for n in range(1, 21) if n != 8])
+            self.assertIn("a record is malformed; up to the next one is skipped",
+                          [row["note_value"] for row in result.rows["evtx_record_annotations"]])
+
+    def test_an_optional_null_drops_what_it_is_in(self):
+        template = ("Event", None, [system(), ("UserData", None, [("Operation", {"kind": Sub(9, True), "of": "b"}, [("A", {"x": "1"}, [Sub(9, True)])])])])
+        result = self.run_on(evtx_writer.log(template, [(9, FILETIME, SYSTEM_VALUES)]))
+        self.assertEqual([(row["key"], row["value_raw"]) for row in result.rows["evtx_userdata_kv"]], [("Operation.#attributes.of", "b")])
+        event = json.loads(result.rows["evtx_events"][0]["raw_event_json"])["Event"]
+        self.assertEqual(event["UserData"], {"Operation": {"#attributes": {"of": "b"}}})
+        self.assertNotIn("Task", event["System"])
+
+    def test_every_byte_may_be_damaged(self):
+        """Whatever byte is changed, the parser ends by itself and the log has rows or a reason."""
+        template = ("Event", {"xmlns": "urn:test"}, [system(), ("EventData", None, [("Data", {"Name": "n"}, [Sub(6)])])])
+        data = evtx_writer.log(template, [(number, FILETIME, SYSTEM_VALUES) for number in (1, 2, 3)])
+        end = 4096 + struct.unpack_from("<I", data, 4096 + 48)[0]
+        for at in list(range(4096 + 512, end, 7)) + list(range(0, 128, 3)) + list(range(4096, 4096 + 512, 11)):
+            damaged = bytearray(data)
+            damaged[at] ^= 0xFF
+            result = self.run_on(bytes(damaged))
+            self.assertIn(result.status, (0, 1), at)
+            self.assertTrue(result.status == 0 or result.errors, at)
+
     def test_files_of_another_kind(self):
         for data, words in ((b"", "less than 4096 bytes"), (b"x" * 70000, "does not begin with ElfFile")):
             result = self.run_on(data)

@@ -4,6 +4,7 @@ usage: jsonl_rows.py PLUGINS TEST_PLUGINS
 """
 import gzip
 import json
+import math
 import os
 import random
 import subprocess
@@ -30,6 +31,8 @@ def cell(value):
         return json.loads(json.dumps(value), parse_int=str)
     if isinstance(value, int) and not isinstance(value, bool) and not -2**63 <= value < 2**63:
         return str(value)
+    if isinstance(value, float) and math.isinf(value):
+        return "1e400"  # the only one of these tests; its digits, since there is no such double
     return repaired(value) if isinstance(value, str) else value
 
 
@@ -37,17 +40,27 @@ def forbidden(word):
     raise ValueError(word)
 
 
+class Members(dict):
+    """An object that knows whether a name came twice."""
+
+    def __init__(self, pairs):
+        super().__init__(pairs)
+        self.has_duplicate = len({repaired(name) for name, _ in pairs}) < len(pairs)
+
+
 def expected(text):
-    """The rows, and the numbers of the malformed lines."""
+    """The rows, and the numbers of the lines that are malformed, or have a member twice."""
     rows, bad = [], []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip(" \t\r"):
             continue
         try:
-            members = json.loads(line, parse_constant=forbidden)
+            members = json.loads(line, parse_constant=forbidden, object_pairs_hook=Members)
             if not isinstance(members, dict):
                 raise ValueError
             rows.append({**{repaired(name): cell(value) for name, value in members.items()}, "__cf_row_id": number})
+            if members.has_duplicate:
+                bad.append(number)
         except ValueError:
             bad.append(number)
     return rows, bad
@@ -85,6 +98,10 @@ class JsonlRows(unittest.TestCase):
         self.assertEqual((rows[3]["station"], rows[3]["height_m"], rows[3]["reading"]), ("Köge", 1.2, "12345678901234567890"))
         self.assertEqual([row["error_reason"] for row in result.rows["jsonl_parse_errors"]],
                          ["the line is not an object", "the line is not an object", "a comma or brace was expected"])
+
+    def test_members_with_names_of_casparian_are_data(self):
+        result = self.run_on('{"__cf_row_id":7,"_cf_row_error":"not mine","a":1}\n')
+        self.assertEqual(result.rows["rows"], [{"__cf_row_id_2": 7, "_cf_row_error_2": "not mine", "a": 1, "__cf_row_id": 1}])
 
     def test_large_file_plain_and_packed(self):
         text = subprocess.run([sys.executable, os.path.join(SAMPLES, "gen_jsonl.py"), "20000", "5"], capture_output=True, check=True).stdout
@@ -162,6 +179,17 @@ class JsonlRows(unittest.TestCase):
         result = self.run_on(b'{"a\xff\xc3\xa9\xe2\x82":1}\n{"\\u0000":1}')
         self.assertEqual(result.rows["rows"], [{"a\ufffd\u00e9\ufffd\ufffd": 1, "__cf_row_id": 1}])
         self.assertEqual([row["error_reason"] for row in result.rows["jsonl_parse_errors"]], ["the name of a column holds a NUL byte"])
+
+    def test_a_member_twice_is_reported(self):
+        """Another reader may take the first value, or refuse the line."""
+        text = '{"a":1,"b":2,"a":3}\n{"a":4}\n{"c":[{"d":1,"d":2}]}\n{"b":5,"\\u0062":null}\n'
+        result = self.run_on(text)
+        self.assertEqual([(row["__cf_row_id"], row.get("a"), row.get("b")) for row in result.rows["rows"]],
+                         [(1, 3, 2), (2, 4, None), (3, None, None), (4, None, None)])
+        self.assertEqual([(row["line_number"], row["error_reason"], row["raw_line_preview"])
+                          for row in result.rows["jsonl_parse_errors"]],
+                         [(number, "a member comes twice: its last value is in the row", text.splitlines()[number - 1])
+                          for number in (1, 4)])
 
     def test_byte_order_mark(self):
         self.assertEqual(self.run_on("\ufeff{\"a\":1}\n").rows["rows"], [{"a": 1, "__cf_row_id": 1}])

@@ -166,6 +166,14 @@ class Weblog(unittest.TestCase):
             result = self.run_on(data, ".gz")
             self.assertEqual(result.status, 1)
             self.assertIn(words, result.errors[0])
+        more = gzip.compress(b"more text\n")
+        for data in (packed + b"\0" + more[:-1], packed + more[:1], packed + more[:5], packed + b"x" + more[1:], packed + b"not packed"):
+            result = self.run_on(data, ".gz") # a member that is damaged is not left out in silence
+            self.assertEqual(result.status, 1)
+            self.assertRegex(result.errors[0], "^cannot unpack the file: (it ends too early|what is behind its end is not packed by gzip)$")
+        for data in (packed + more, packed + bytes(600) + more, packed + more + bytes(3)):
+            result = self.run_on(data, ".gz")
+            self.assertEqual((result.status, len(result.rows["http_parse_errors"])), (0, 101))
         missing = cfb.run(PLUGIN, "/nonexistent/access.log")
         self.assertEqual((missing.status, missing.errors), (1, ["cannot open the file: No such file or directory"]))
         self.assertIn("not a regular file", cfb.run(PLUGIN, "/dev/null").errors[0])

@@ -119,6 +119,19 @@ static void bytes_that_are_no_text_are_an_error(void **state)
     has(self, "name_family=string:M\xef\xbf\xbdller");
 }
 
+static void an_observation_has_all_its_values(void **state)
+{
+    static const char text[] = "MSH|^~\\&|A||B||20240101||ORU^R01|1|P|2.3\r"
+                               "OBX|1|TX|N^Note||one\\R\\half~two^x~\\T\\three||||||F\r"
+                               "OBX|2|NM|K^K||5.4~5.6||||||F\r"
+                               "OBX|3|TX|N^Note||\"\"||||||F\r";
+    rig *self = *state;
+    parse_text(self, text, sizeof text - 1);
+    has(self, "value_string=string:one~half~two^x~&three value_coded=string:one~half");
+    has(self, "value_numeric=float64:5.4 value_string=string:5.4~5.6");
+    has(self, "value_string=null value_coded=null");
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -129,6 +142,7 @@ int main(void)
         WITH_RIG(a_message_names_its_separators),
         WITH_RIG(segments_without_a_message_are_errors),
         WITH_RIG(bytes_that_are_no_text_are_an_error),
+        WITH_RIG(an_observation_has_all_its_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

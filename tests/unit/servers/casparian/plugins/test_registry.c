@@ -525,6 +525,43 @@ static void the_hash_of_a_module_is_that_of_the_page(void **state)
     assert_string_equal(hash, "ce680dbce27a63a706093e9ba83136aa3b0c15b2b592e38dfec333862d26986c");
 }
 
+static void hash_bundle(home *self, char out[CASPARIAN_HASH_SIZE], const char *folder)
+{
+    casparian_bundle bundle;
+    assert_int_equal(casparian_bundle_read(&bundle, self->arena, path_of(self, folder), &self->err),
+                     MCP_OK);
+    assert_int_equal(casparian_bundle_hash(out, &bundle, NULL), MCP_OK);
+}
+
+/* The name of a file is chosen to be a line of Python, so that the file is a line of the code. */
+static void a_file_is_no_line_of_the_code(void **state)
+{
+    home *self = *state;
+    char hash[KEYS_HEX_SIZE], first[CASPARIAN_HASH_SIZE], second[CASPARIAN_HASH_SIZE];
+    hash_text(hash, "");
+    write_text(self, "one", "casparian.toml", manifest);
+    write_text(self, "one", "demo.py", module);
+    write_text(self, "one", "print('other') #", "");
+    write_text(self, "two", "casparian.toml", manifest);
+    write_text(self, "two", "demo.py",
+               mcp_arena_printf(self->arena, "%s\nprint('other') # sha256:%s", module, hash));
+    hash_bundle(self, first, "one");
+    hash_bundle(self, second, "two");
+    assert_string_not_equal(first, second);
+}
+
+static void names_of_files_are_one_line(void **state)
+{
+    home *self = *state;
+    casparian_bundle bundle;
+    write_text(self, "one", "casparian.toml", manifest);
+    write_text(self, "one", "demo.py", module);
+    write_text(self, "one", "a\nb", "");
+    assert_int_equal(casparian_bundle_read(&bundle, self->arena, path_of(self, "one"), &self->err),
+                     MCP_E_DENIED);
+    assert_non_null(strstr(self->err.message, "control character"));
+}
+
 /* ---- versions -------------------------------------------------------------------------------- */
 
 /* The order is that of semver.org, section 11, and some of our own. */
@@ -589,6 +626,8 @@ int main(void)
         WITH_HOME(a_change_after_the_look_is_seen),
         WITH_HOME(an_installed_plugin_is_the_imported_one),
         WITH_HOME(the_hash_of_a_module_is_that_of_the_page),
+        WITH_HOME(a_file_is_no_line_of_the_code),
+        WITH_HOME(names_of_files_are_one_line),
         cmocka_unit_test(versions_are_ordered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

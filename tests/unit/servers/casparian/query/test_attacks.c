@@ -102,6 +102,10 @@ static const char *const in_error[] = {
     "SELECT sql FROM duckdb_tables",
     "SELECT * FROM pg_catalog.pg_settings",
     "SELECT * FROM (WITH inner_one AS (SELECT 1) SELECT 1), inner_one",
+    "WITH a AS (SELECT * FROM pg_settings), pg_settings AS (SELECT 1) SELECT * FROM a",
+    "WITH duckdb_views AS (SELECT * FROM duckdb_views) SELECT * FROM duckdb_views",
+    ("WITH RECURSIVE pg_settings AS (SELECT name FROM pg_settings UNION ALL SELECT name FROM "
+     "pg_settings WHERE false) SELECT * FROM pg_settings"),
     "SELECT 1) AS x, (SELECT 2",
     "SELECT 1)\n AS _q LIMIT 1; --",
     "SELECT 1 FROM events\xEF\xBC\x9B DROP_ TABLE x",
@@ -159,6 +163,10 @@ static void harmless_statements_pass(void **state)
                 "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3) "
                 "SELECT sum(n) FROM r",
                 "[[\"6\"]]");
+    expect_rows(self, "WITH a AS (SELECT 1 AS x), b AS (SELECT x FROM a) SELECT b.x FROM b, a",
+                "[[1]]");
+    expect_rows(self, "WITH events AS (SELECT id FROM events) SELECT count(*) FROM events",
+                "[[3]]");
     expect_rows(self, "SELECT * FROM range(3)", "[[0],[1],[2]]");
     expect_rows(self, "SELECT sum(id) OVER (ORDER BY id) FROM events ORDER BY id",
                 "[[\"1\"],[\"3\"],[\"6\"]]");
@@ -176,6 +184,49 @@ static void harmless_statements_pass(void **state)
     assert_int_equal(ask(self, "EXPLAIN SELECT * FROM events"), MCP_OK);
     assert_non_null(strstr(self->answer.data, "READ_PARQUET"));
     assert_null(strstr(self->answer.data, self->folder.path));
+}
+
+/* Plans are shown as they are, so nothing of the data may be in them. */
+static void plans_have_no_values(void **state)
+{
+    static const char *const explained[] = {
+        "EXPLAIN SELECT id FROM events ORDER BY id",
+        "EXPLAIN SELECT id, count(*) FROM events GROUP BY id",
+        "EXPLAIN SELECT DISTINCT name FROM events WHERE name > 'a'",
+        "EXPLAIN SELECT e.id FROM events e JOIN events f ON e.id = f.id WHERE e.name = f.name",
+        "EXPLAIN SELECT max(name) || min(id) FROM events WHERE id <> 5",
+    };
+    static const int64_t secret[] = { 700123001, 700123002, 700123003 };
+    static const char *const texts[] = { "zanzibar", "zanzibar", "zanzibar" };
+    static const char *const hashes[] = { "h1", "h1", "h2" };
+    world *self = *state;
+
+    add_rows(self, "events", 1, 3, secret, texts, hashes);
+    for (size_t i = 0; i < sizeof explained / sizeof explained[0]; i++) {
+        assert_int_equal(ask(self, explained[i]), MCP_OK);
+        if (strstr(self->answer.data, "700123") || strstr(self->answer.data, "zanzi"))
+            fail_msg("%s: %s", explained[i], self->answer.data);
+    }
+}
+
+/* Without an alias a column is named after its expression. */
+static void expressions_of_sensitive_columns_are_redacted(void **state)
+{
+    world *self = *state;
+    casparian_redaction redaction;
+    casparian_query_request request = {
+        .sql = "SELECT max(ssn), min(ssn) + 0, mode(ssn), list(ssn), arg_max(ssn, n), "
+               "histogram(ssn), count(ssn), COUNT(DISTINCT ssn), approx_count_distinct(ssn), "
+               "max(n), bool_or(ssn > 5) FROM (SELECT 42 AS ssn, 7 AS n)",
+    };
+
+    request.length = strlen(request.sql);
+    casparian_redaction_read(&redaction, &casparian_redaction_defaults, NULL, NULL);
+    assert_int_equal(ask_request(self, &request, &redaction), MCP_OK);
+    assert_string_equal(self->answer.data,
+                        "[[\"[hash:73475cb4]\",\"[hash:73475cb4]\",\"[hash:73475cb4]\","
+                        "[\"[hash:73475cb4]\"],\"[hash:73475cb4]\",{\"[hash:73475cb4]\":\"[hash:"
+                        "6b86b273]\"},1,1,1,7,true]]");
 }
 
 /* 10,000 parentheses are answered, by the engine's own limit or at the end of its process. */
@@ -270,6 +321,7 @@ int main(void)
         TEST(a_deep_statement_is_answered), TEST(wide_texts_do_not_take_the_machine),
         TEST(a_query_without_end_is_ended), TEST(a_query_is_cancelled),
         TEST(nul_bytes_are_refused),        TEST(a_text_that_is_no_utf8_is_refused),
+        TEST(plans_have_no_values),         TEST(expressions_of_sensitive_columns_are_redacted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

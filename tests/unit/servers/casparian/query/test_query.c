@@ -1,15 +1,13 @@
 /*
  * test_query.c - views over files of every format, the JSON of every type, limits, errors, pages,
- * and what is kept. Parquet files are those of the project's own writer, others are written here or
- * by DuckDB itself.
+ * and what is kept. Parquet files are those of the project's own writer, others are
+ * written here.
  */
 #include "asking.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "columns/engine.h"
 
 static const int64_t ids[] = { 1, 2, 3, 4 };
 static const char *const names[] = { "a", "b", "c", "d" };
@@ -33,7 +31,11 @@ static void each_type_has_its_json(void **state)
         { "255::UTINYINT", "UTINYINT", "255" },
         { "65535::USMALLINT", "USMALLINT", "65535" },
         { "4294967295::UINTEGER", "UINTEGER", "4294967295" },
+        { "7::UBIGINT", "UBIGINT", "7" },
+        { "9007199254740992::UBIGINT", "UBIGINT", "9007199254740992" },
+        { "9007199254740993::UBIGINT", "UBIGINT", "\"9007199254740993\"" },
         { "18446744073709551615::UBIGINT", "UBIGINT", "\"18446744073709551615\"" },
+        { "[7::UBIGINT]", "UBIGINT[]", "[7]" },
         { "170141183460469231731687303715884105727::HUGEINT", "HUGEINT",
           "\"170141183460469231731687303715884105727\"" },
         { "(-5)::HUGEINT", "HUGEINT", "\"-5\"" },
@@ -206,7 +208,7 @@ static void nested_values_are_redacted_by_their_types(void **state)
           "{\"t\":[\"2024-01-01T00:00:00Z\"],\"h\":\"5\",\"s\":\"[hash:ca978112]\"}" },
         { "['nan'::DOUBLE, NULL]", "[\"nan\",null]" },
         { "row(1, 'a', [row('b', 2::UBIGINT)])",
-          "[1,\"[hash:ca978112]\",[[\"[hash:3e23e816]\",\"2\"]]]" },
+          "[1,\"[hash:ca978112]\",[[\"[hash:3e23e816]\",2]]]" },
         { "['a'::BLOB]", "[\"[hash:ca978112]\"]" },
         { "[]", "[]" },
         { "MAP {'a': []}", "{\"[hash:ca978112]\":[]}" },
@@ -558,45 +560,6 @@ static void a_csv_file_has_the_types_of_its_schema(void **state)
                 "[3,\"a\\n,\\\"b\",null,\"0.05\",\"2024-01-31T06:00:00Z\",90000000]]");
 }
 
-/* Written by DuckDB itself. */
-static void make_database(world *self, const char *name)
-{
-    struct engine engine = { 0 };
-    duckdb_database database = NULL;
-    duckdb_connection connection = NULL;
-
-    assert_int_equal(engine_load(&engine, &self->err), MCP_OK);
-    assert_int_equal(engine.api->open_ext(scratch_path(&self->folder, name), &database, NULL, NULL),
-                     DuckDBSuccess);
-    assert_int_equal(engine.api->connect(database, &connection), DuckDBSuccess);
-    assert_int_equal(engine.api->query(connection,
-                                       "CREATE TABLE \"events__schema_aaaaaaaa\" AS SELECT * FROM "
-                                       "(VALUES (1, 'h1', '7'), (2, 'h2', '7'), (3, 'h3', '8'), "
-                                       "(4, 'h4', '9')) AS v(id, _cf_source_hash, _cf_job_id); "
-                                       "CHECKPOINT",
-                                       NULL),
-                     DuckDBSuccess);
-    engine.api->disconnect(&connection);
-    engine.api->close(&database);
-}
-
-static void tables_of_a_database_are_read_by_job(void **state)
-{
-    static const char *const superseded[] = { "h1" };
-    world *self = *state;
-
-    make_database(self, "sink.duckdb");
-    for (int job = 7; job <= 8; job++)
-        add_file(self, "events", "duckdb", "sink.duckdb", job)->table = "events__schema_aaaaaaaa";
-    expect_rows(self, "SELECT id FROM events ORDER BY id", "[[1],[2],[3]]");
-    self->files[0].superseded_hashes = superseded;
-    self->files[0].superseded_count = 1;
-    self->catalog.version++;
-    expect_rows(self, "SELECT id FROM events ORDER BY id", "[[2],[3]]");
-    add_rows(self, "events", 10, 1, ids + 3, names, sources);
-    expect_rows(self, "SELECT id, name FROM events ORDER BY id", "[[2,null],[3,null],[4,\"a\"]]");
-}
-
 /* ---- pages and what is kept ------------------------------------------------------------------ */
 
 static void pages_follow_each_other(void **state)
@@ -772,7 +735,6 @@ int main(void)
         TEST(outputs_that_are_not_allowed_are_not_available),
         TEST(a_table_without_files_says_why),
         TEST(a_csv_file_has_the_types_of_its_schema),
-        TEST(tables_of_a_database_are_read_by_job),
         TEST(pages_follow_each_other),
         TEST(a_cursor_ends_with_its_catalog),
         TEST(the_same_question_is_answered_from_memory),

@@ -5,6 +5,7 @@
  * Called with "job FOLDER SINK" the program is the process that is killed.
  */
 #include "sink_rig.h"
+#include "sinks/sink_int.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -507,12 +508,55 @@ static void a_commit_waits_20_seconds_for_another(void **state)
     write_job(rig, ".", "2", 0, 10);
 }
 
+static casparian_sink *open_attempt(rig *rig, int attempt)
+{
+    casparian_sink *sink = NULL;
+    const casparian_sink_options options = { .uri = &rig->uri,
+                                             .dir_fd = rig->folder.fd,
+                                             .job = "42",
+                                             .plugin = "demo",
+                                             .version = "1.2.0",
+                                             .attempt = attempt };
+
+    MUST(rig, casparian_sink_open(&sink, &options, &rig->err));
+    return sink;
+}
+
+/* A runner that was suspended has lost its job to another one, and continues before it knows. */
+static void a_runner_that_lost_its_job_spoils_nothing(void **state)
+{
+    static const char *const uris[] = { "csv://.", "parquet://.", "duckdb://x.db" };
+    rig *rig = *state;
+
+    for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {
+        MUST(rig,
+             casparian_sink_uri_read(&rig->uri, rig->arena, uris[i], rig->folder.path, &rig->err));
+        casparian_sink *suspended = open_attempt(rig, 0);
+        casparian_sink *sink = open_attempt(rig, 1);
+        casparian_sink_output *output = add_table(rig, sink, &rig->events, 0);
+        casparian_sink_file *file = begin_file(rig, sink);
+        MUST(rig, append_events(rig, file, output, 0, 10));
+        MUST(rig, casparian_sink_file_commit(file, HASH_A, &rig->err));
+        casparian_sink_output *late = add_table(rig, suspended, &rig->events, 0);
+        casparian_sink_file *late_file = begin_file(rig, suspended);
+        MUST(rig, append_events(rig, late_file, late, 100, 3));
+        MUST(rig, casparian_sink_file_commit(late_file, HASH_A, &rig->err));
+        casparian_sink_free(suspended);
+        commit_all(rig, sink);
+        assert_int_equal(unlinkat(rig->folder.fd, "_casparian/42.manifest.json", 0), 0);
+    }
+    assert_int_equal(ask(rig, EVENTS ".csv", "(SELECT count(*) FROM read_csv(%s))"), 10);
+    assert_int_equal(ask(rig, EVENTS ".parquet", "(SELECT count(*) FROM read_parquet(%s))"), 10);
+    assert_int_equal(temporaries(rig, "."), 0);
+}
+
 static void only_old_temporary_files_are_swept(void **state)
 {
     rig *rig = *state;
     static const char *const old[] = { ".x_0123456789abcdef.parquet.tmp",
                                        ".y_0123456789abcdef.csv.tmp",
-                                       "_casparian/.7.manifest.json.tmp" };
+                                       ".z_0123456789abcdef.parquet.2.tmp",
+                                       "_casparian/.7.0.manifest.json.tmp" };
     static const char *const kept[] = { ".x_0123456789abcde.parquet.tmp", "x.tmp",
                                         "x_0123456789abcdef.parquet",
                                         ".z_0123456789abcdef.csv.tmp" };
@@ -520,16 +564,16 @@ static void only_old_temporary_files_are_swept(void **state)
     const struct utimbuf yesterday = { now / 1000 - 90000, now / 1000 - 90000 };
     size_t removed = 0;
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         scratch_write(&rig->folder, old[i], "", 0);
     for (size_t i = 0; i < 4; i++)
         scratch_write(&rig->folder, kept[i], "", 0);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         assert_int_equal(utime(scratch_path(&rig->folder, old[i]), &yesterday), 0);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(utime(scratch_path(&rig->folder, kept[i]), &yesterday), 0);
     MUST(rig, casparian_commit_sweep(rig->folder.fd, now, NULL, NULL, &removed, &rig->err));
-    assert_int_equal(removed, 3);
+    assert_int_equal(removed, 4);
     for (size_t i = 0; i < 4; i++)
         assert_true(has_file(rig, kept[i]));
 }
@@ -553,6 +597,7 @@ int main(int argc, char **argv)
         CASE(an_aborted_commit_leaves_nothing),
         CASE(a_file_that_appears_is_not_replaced),
         CASE(a_commit_waits_20_seconds_for_another),
+        CASE(a_runner_that_lost_its_job_spoils_nothing),
         CASE(only_old_temporary_files_are_swept),
     };
 

@@ -82,7 +82,7 @@ static void a_manifest_says_what_was_done(void **state)
         expected, sizeof expected,
         "{\"approval\":{\"approval_id\":\"ap-1\",\"decided_at\":\"2024-05-06T07:00:00Z\","
         "\"decided_by\":\"cli:bob@host\",\"snapshot_sha256\":\"" HASH_A "\"},"
-        "\"created_at\":\"2024-05-06T07:08:10Z\",\"inputs\":["
+        "\"content_sha256\":\"%s\",\"created_at\":\"2024-05-06T07:08:10Z\",\"inputs\":["
         "{\"mtime\":1700000000,\"path\":\"/in/a.csv\",\"rows\":3,\"sha256\":\"" HASH_A "\","
         "\"size\":10,\"status\":\"ok\"},"
         "{\"mtime\":1700000001,\"path\":\"/in/copy of a.csv\",\"rows\":0,\"sha256\":\"" HASH_A
@@ -95,8 +95,8 @@ static void a_manifest_says_what_was_done(void **state)
         "\"plugin\":{\"artifact_hash\":\"" HASH_B "\",\"id\":\"demo\",\"signer\":\"alice\","
         "\"version\":\"1.2.0\"},\"previous\":null,\"program\":\"casparian 0.1.0\","
         "\"quarantine\":{\"allow_quarantine\":true,\"max_quarantine_pct\":10},"
-        "\"schemas\":{\"events\":\"%s\"},\"version\":1}",
-        (long long)about.st_size,
+        "\"schemas\":{\"events\":\"%s\"},\"version\":2}",
+        mcp_json_get_string(json, "content_sha256"), (long long)about.st_size,
         mcp_json_get_string(mcp_json_pointer(json, "/outputs/0"), "sha256"), rig->events.hash);
     assert_string_equal(text_of(rig, "_casparian/42.manifest.json"), expected);
 }
@@ -195,7 +195,8 @@ static void verifying_finds_what_the_chain_lost(void **state)
     /* A digit of the job's id: the hash of 42 is another one, and 43 follows nothing. */
     const char *text = text_of(rig, "_casparian/42.manifest.json");
     change(rig, "_casparian/42.manifest.json", strstr(text, "created_at") - text + 15);
-    assert_string_equal(verify(rig, NULL), "chain _casparian/43.manifest.json\n");
+    assert_string_equal(verify(rig, NULL), "chain _casparian/43.manifest.json\n"
+                                           "damaged _casparian/42.manifest.json\n");
     unlinkat(rig->folder.fd, "_casparian/42.manifest.json", 0);
     assert_non_null(strstr(verify(rig, NULL), "chain _casparian/43.manifest.json\nunlisted "));
     scratch_write(&rig->folder, "_casparian/45.manifest.json", "[]", 2);

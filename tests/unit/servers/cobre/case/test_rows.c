@@ -116,7 +116,7 @@ static void make(struct sheet *sheet, const char *columns)
 struct outcome {
     size_t errors;
     cobre_kind kind;
-    char field[64];
+    char field[64], message[160];
 };
 
 static struct outcome parse(cobre_file_id file, const struct sheet *sheet, size_t rows)
@@ -134,6 +134,7 @@ static struct outcome parse(cobre_file_id file, const struct sheet *sheet, size_
     if (first) {
         outcome.kind = first->kind;
         snprintf(outcome.field, sizeof outcome.field, "%s", first->field);
+        snprintf(outcome.message, sizeof outcome.message, "%s", first->message);
         assert_string_equal(first->file, cobre_files_known[file].path);
         assert_int_equal(first->layer, 2);
     } else {
@@ -174,6 +175,10 @@ static void try_types(cobre_file_id file, struct sheet *sheet, size_t index)
         expect(file, sheet, &sheet->data[index], false, COBRE_KIND_TYPE_MISMATCH,
                "of another type");
     }
+    char message[160];
+    snprintf(message, sizeof message, "column %s has an unsupported type, %s is required (%s)",
+             column->name, columns_type_name(good.type), cobre_files_known[file].path);
+    assert_string_equal(parse(file, sheet, ROWS).message, message); /* COLUMNS_OTHER */
     *column = good;
 }
 
@@ -197,6 +202,25 @@ static void try_value(cobre_file_id file, struct sheet *sheet, size_t index, dou
     }
 }
 
+/* Upper limits, of which a large one is none, and what has no effect. */
+static bool is_of_any_size(const char *name)
+{
+    return strncmp(name, "max_", 4) == 0 || strncmp(name, "valid_", 6) == 0 ||
+           strcmp(name, "direct_mw") == 0 || strcmp(name, "reverse_mw") == 0;
+}
+
+static void try_large(cobre_file_id file, struct sheet *sheet, size_t index, bool may_be_large,
+                      bool may_be_negative)
+{
+    bool has_limit = !is_of_any_size(sheet->data[index].name);
+
+    try_value(file, sheet, index, 1e20, may_be_large);
+    try_value(file, sheet, index, -1e20, may_be_negative);
+    try_value(file, sheet, index, nextafter(1e20, INFINITY), may_be_large && !has_limit);
+    try_value(file, sheet, index, 1e300, may_be_large && !has_limit);
+    try_value(file, sheet, index, -1e300, may_be_negative && !has_limit);
+}
+
 static void try_values(cobre_file_id file, struct sheet *sheet, size_t index)
 {
     const struct column *column = &sheet->data[index];
@@ -211,8 +235,12 @@ static void try_values(cobre_file_id file, struct sheet *sheet, size_t index)
     }
     if (is_real || is_whole) {
         try_value(file, sheet, index, -step, limit == '-');
-        try_value(file, sheet, index, is_real ? 1e300 : INT32_MAX, !strchr("1h", limit));
-        try_value(file, sheet, index, is_real ? -1e300 : INT32_MIN, limit == '-');
+    }
+    if (is_real)
+        try_large(file, sheet, index, !strchr("1h", limit), limit == '-');
+    if (is_whole) {
+        try_value(file, sheet, index, INT32_MAX, !strchr("1h", limit));
+        try_value(file, sheet, index, INT32_MIN, limit == '-');
     }
     if (limit == 'n' || limit == '1')
         try_value(file, sheet, index, 0, true);

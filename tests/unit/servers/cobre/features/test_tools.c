@@ -105,6 +105,63 @@ static void a_second_run_is_refused_because_of_the_first(void **state)
     assert_true(served->app.is_running);
 }
 
+static void expect_words(const mcp_json *record, const char *message, const char *suggestion)
+{
+    const char *found = mcp_json_get_string(record, "message");
+
+    if (!strstr(found, message))
+        fail_msg("%s does not say: %s", found, message);
+    assert_string_equal(mcp_json_get_string(record, "suggestion"), suggestion);
+}
+
+/* The first iteration of a large case takes minutes: what is absent until then is still to come. */
+static void results_that_a_run_has_not_written_yet_are_awaited(void **state)
+{
+    struct served *served = *state;
+    const char *history = with_dir(served, "output_dir", "", "");
+    const char *rows = with_dir(served, "output_dir", "", ",'entity_type':'costs'");
+    const char *export = with_dir(served, "output_dir", "",
+                                  ",'entity_type':'convergence','format':'csv'");
+    const char *absent = "Run the case first, or check the path.";
+    int lock_fd = -1;
+
+    expect_words(served_refusal(served, "cobre/query-convergence", history, "OutputNotFound"),
+                 "has no training/convergence.parquet", absent);
+    assert_int_equal(results_lock(&lock_fd, served->folder.fd, NULL), MCP_OK);
+    size_t descriptors = scratch_open_descriptors();
+    expect_words(served_refusal(served, "cobre/query-convergence", history, "OutputNotFound"),
+                 "a run is in progress and has completed no iteration",
+                 "Ask again when the first iteration is complete.");
+    expect_words(served_refusal(served, "cobre/export-results", export, "OutputNotFound"),
+                 "a run is in progress and has completed no iteration",
+                 "Ask again when the first iteration is complete.");
+    expect_words(served_refusal(served, "cobre/query-results", rows, "OutputNotFound"),
+                 "yet: a run is in progress", "Ask again when the run has come to them.");
+    assert_int_equal(scratch_open_descriptors(), descriptors);
+    close(lock_fd);
+    expect_words(served_refusal(served, "cobre/query-convergence", history, "OutputNotFound"),
+                 "has no training/convergence.parquet", absent);
+}
+
+/* A run makes its output directory when it has loaded the case, which may take seconds. */
+static void the_output_of_a_run_that_has_just_begun_is_awaited(void **state)
+{
+    struct served *served = *state;
+    const char *own = with_dir(served, "output_dir", "case/output", "");
+    const char *other = with_dir(served, "output_dir", "case/output2", "");
+
+    take_case(served, "merit-order", "case");
+    expect_words(served_refusal(served, "cobre/query-convergence", own, "OutputNotFound"),
+                 "does not exist", "Check the path and that it is a directory.");
+    served->app.is_running = true;
+    snprintf(served->app.running_case, sizeof served->app.running_case, "%s/case",
+             served->folder.path);
+    expect_words(served_refusal(served, "cobre/query-convergence", own, "OutputNotFound"),
+                 "yet: a run is in progress", "Ask again when the run has come to them.");
+    expect_words(served_refusal(served, "cobre/query-convergence", other, "OutputNotFound"),
+                 "does not exist", "Check the path and that it is a directory.");
+}
+
 /* The answer holds 25,000 iterations at most; a part of a longer record can be queried. */
 static void a_long_record_is_asked_for_in_parts(void **state)
 {
@@ -182,6 +239,8 @@ int main(void)
         EACH(a_case_is_validated_and_inspected),
         EACH(a_run_is_answered_and_can_be_questioned),
         EACH(a_second_run_is_refused_because_of_the_first),
+        EACH(results_that_a_run_has_not_written_yet_are_awaited),
+        EACH(the_output_of_a_run_that_has_just_begun_is_awaited),
         EACH(a_long_record_is_asked_for_in_parts),
         EACH(an_output_is_missing_or_corrupt),
         EACH(the_schema_of_the_configuration_is_one),

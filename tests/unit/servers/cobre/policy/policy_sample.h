@@ -36,6 +36,8 @@ typedef struct sample {
 } sample;
 
 static const int32_t sample_hydro_ids[] = { 4, 7 };
+static const double sample_floors[SAMPLE_STAGES] = { -0.1 };
+static const policy_period sample_periods[SAMPLE_STAGES] = { { true, 1.0 / 7.0 } };
 
 static inline void sample_add_cut(sample *self, size_t t, policy_cut cut)
 {
@@ -157,7 +159,10 @@ static inline void sample_init(sample *self, uint32_t iterations)
                       .forward_passes = 2,
                       .rng_seed = UINT64_MAX,
                       .hydro_ids = sample_hydro_ids,
-                      .hydro_count = 2 },
+                      .hydro_count = 2,
+                      .case_digest = "00c0ffee00c0ffee",
+                      .floors = sample_floors,
+                      .periods = sample_periods },
         .dimension = SAMPLE_DIMENSION,
         .stages = self->stages,
         .stage_count = SAMPLE_STAGES,
@@ -224,6 +229,12 @@ static inline void expect_same_metadata(const policy *a, const policy *b)
     assert_memory_equal(one->hydro_ids, two->hydro_ids, one->hydro_count * sizeof *one->hydro_ids);
     assert_int_equal(a->dimension, b->dimension);
     assert_int_equal(a->stage_count, b->stage_count);
+    assert_string_equal(one->case_digest, two->case_digest);
+    for (size_t t = 0; t < a->stage_count; t++) {
+        assert_true(one->floors[t] == two->floors[t]);
+        assert_int_equal(one->periods[t].is_last, two->periods[t].is_last);
+        assert_true(one->periods[t].spill == two->periods[t].spill);
+    }
 }
 
 static inline void expect_same_row(const policy_iteration *one, const policy_iteration *two)

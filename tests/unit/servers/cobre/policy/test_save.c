@@ -3,7 +3,8 @@
  * every moment.
  *
  * The linker puts __wrap_renameat2 into the place of renameat2 (tests/CMakeLists.txt), so that a
- * test can play a file system without RENAME_EXCHANGE, or a process that dies there.
+ * test can play a file system without RENAME_EXCHANGE, or a process that dies there; and the same
+ * for fsync and syncfs, to count them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,27 @@ int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
     return -1;
 }
 
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_syncfs(int fd);
+int __wrap_syncfs(int fd);
+
+static int flushes, flushes_of_all;
+static int flush_failure; /* errno of a flush of all; 0: it works */
+
+int __wrap_fsync(int fd)
+{
+    flushes++;
+    return __real_fsync(fd);
+}
+
+int __wrap_syncfs(int fd)
+{
+    flushes_of_all++;
+    errno = flush_failure;
+    return flush_failure == 0 ? __real_syncfs(fd) : -1;
+}
+
 struct world {
     scratch folder;
     mcp_arena *arena;
@@ -49,7 +71,7 @@ static int set_up(void **state)
     world->arena = mcp_arena_new(0);
     sample_init(&world->one, 1);
     sample_init(&world->two, 2);
-    exchange_failure = 0;
+    exchange_failure = flush_failure = flushes = flushes_of_all = 0;
     *state = world;
     return 0;
 }
@@ -222,6 +244,37 @@ static void a_full_disk_keeps_the_last_policy(void **state)
     assert_true(failed > 10);
 }
 
+/* Each flush waits for the disk, and a long study has hundreds of files. */
+static void the_files_of_a_long_study_are_flushed_at_once(void **state)
+{
+    enum { STAGES = 60 };
+    struct world *world = *state;
+    policy_stage stages[STAGES];
+    sample longer;
+
+    assert_int_equal(save(world, &world->one, "policy"), MCP_OK);
+    assert_in_range(flushes, 2 * SAMPLE_STAGES, 20);
+    assert_int_equal(flushes_of_all, 0);
+
+    sample_init(&longer, 2);
+    for (size_t t = 0; t < STAGES; t++)
+        stages[t] = longer.stages[1];
+    longer.policy.stages = stages;
+    longer.policy.stage_count = STAGES;
+    longer.policy.is_exact = false;
+    longer.policy.metadata.floors = NULL;
+    longer.policy.metadata.periods = NULL;
+    flush_failure = EIO;
+    assert_int_equal(save(world, &longer, "policy"), MCP_E_IO);
+    expect_saved(world, &world->one, "policy");
+    assert_false(is_there(world, "policy.tmp"));
+    flush_failure = flushes = flushes_of_all = 0;
+    assert_int_equal(save(world, &longer, "policy"), MCP_OK);
+    assert_int_equal(flushes_of_all, 1);
+    assert_int_equal(flushes, 3); /* metadata.json, its folder, and that of the exchange */
+    assert_true(is_there(world, "policy/cuts/stage_059.bin"));
+}
+
 static void what_is_no_policy_is_not_replaced(void **state)
 {
     struct world *world = *state;
@@ -310,6 +363,7 @@ int main(void)
         TEST(an_interrupted_save_leaves_the_newest),
         TEST(a_directory_without_metadata_is_no_policy),
         TEST(a_full_disk_keeps_the_last_policy),
+        TEST(the_files_of_a_long_study_are_flushed_at_once),
         TEST(what_is_no_policy_is_not_replaced),
         TEST(a_path_that_leads_away_is_refused),
         TEST(a_killed_process_leaves_a_complete_policy),

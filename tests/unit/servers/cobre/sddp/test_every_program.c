@@ -186,6 +186,21 @@ static void the_toy(void **state)
     train(30, 2, true);
 }
 
+/* With multi-cut and CVaR a row of the program holds the future costs too. */
+static void the_toy_with_risk(void **state)
+{
+    const study_shape shape = { 0 };
+
+    (void)state;
+    study_toy(&kit, &shape);
+    for (size_t t = 0; t < kit.c.stage_count; t++) {
+        kit.stages[t].is_cvar = true;
+        kit.stages[t].cvar_alpha = 0.4;
+        kit.stages[t].cvar_lambda = 0.5;
+    }
+    train(30, 2, true);
+}
+
 /* Three blocks, and lags: entries of the state without a column. */
 static void cascades(void **state)
 {
@@ -201,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(brazilian_shape),
         cmocka_unit_test(the_toy),
+        cmocka_unit_test(the_toy_with_risk),
         cmocka_unit_test(cascades),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,8 @@
 #define DUPLICATE COBRE_KIND_DUPLICATE_ID
 
 #define LOAD_FACTORS "scenarios/load_factors.json"
+#define STATIONS "system/pumping_stations.json"
+#define CONTRACTS "system/energy_contracts.json"
 
 static void references(void **state)
 {
@@ -177,14 +179,90 @@ static void plants(void **state)
           STAGE, 5, 2, "filling.start_stage_id", NULL, 1 },
         { HYDROS, "'penalties'", "'filling':{'start_stage_id':0},'penalties'", STAGE, 5, 2,
           "entry_stage_id", NULL, 0 },
+        { LINES, "'target_bus_id':1", "'target_bus_id':0", PHYSICAL, 5, 0, "target_bus_id", NULL,
+          0 },
+        { HYDROS, "'penalties'", "'diversion':{'downstream_id':2,'max_flow_m3s':1},'penalties'",
+          PHYSICAL, 5, 2, "diversion.downstream_id", NULL, 0 },
+        { STATIONS, NULL,
+          "{'pumping_stations':[{'id':4,'name':'P','bus_id':0,'source_hydro_id':2,"
+          "'destination_hydro_id':2,'consumption_mw_per_m3s':1,'flow':{'min_m3s':0,'max_m3s':5}}]}",
+          PHYSICAL, 5, 4, "destination_hydro_id", NULL, 0 },
+        { CONTRACTS, NULL,
+          "{'contracts':[{'id':4,'name':'C','bus_id':0,'type':'export','price_per_mwh':-9,"
+          "'limits':{'min_mw':0,'max_mw':1e20}}]}",
+          RANGE, 5, 4, "limits.max_mw", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
 }
 
+/* What earns by spilling, or by sending power in a ring, has no optimum, or a senseless one. */
+static void negative_costs(void **state)
+{
+    static const broken rows[] = {
+        { HYDROS, "'spillage_cost':0.015", "'spillage_cost':-0.015", RANGE, 2, 2,
+          "penalties.spillage_cost", NULL, 0 },
+        { HYDROS, "'water_withdrawal_violation_cost':77", "'inflow_nonnegativity_cost':-1", RANGE,
+          2, 2, "penalties.inflow_nonnegativity_cost", NULL, 0 },
+        { LINES, "'capacity'", "'exchange_cost':-0.5,'capacity'", RANGE, 2, 0, "exchange_cost",
+          NULL, 0 },
+        { COSTS, "'fpha_turbined_cost'", "'inflow_nonnegativity_cost':-1,'fpha_turbined_cost'",
+          RANGE, 2, NONE, "hydro.inflow_nonnegativity_cost", NULL, 0 },
+        { COSTS, "'fpha_turbined_cost'", "'evaporation_violation_pos_cost':-1,'fpha_turbined_cost'",
+          RANGE, 2, NONE, "hydro.evaporation_violation_pos_cost", NULL, 0 },
+        { "system/non_controllable_sources.json", NULL,
+          "{'non_controllable_sources':[{'id':3,'name':'Sun','bus_id':0,'max_generation_mw':9,"
+          "'curtailment_cost':-1}]}",
+          RANGE, 2, 3, "curtailment_cost", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
+}
+
+/* Numbers that no solver takes; but an upper limit of any size is one that does not bind. */
+static void large_numbers(void **state)
+{
+    static const base_file context[] = {
+        { THERMALS, "{'thermals':[{'id':5,'name':'Gas','bus_id':0,'cost_per_mwh':60,"
+                    "'generation':{'min_mw':0,'max_mw':1e25}}]}" },
+        { CONFIG, "{'training':{'forward_passes':1,'stopping_rules':["
+                  "{'type':'time_limit','seconds':1e30}]}}" },
+        { "constraints/hydro_bounds.parquet",
+          "hydro_id i32: 1; stage_id i32: 0; max_storage_hm3 f64: 1e25" },
+        { NULL, NULL },
+    };
+    static const broken rows[] = {
+        { THERMALS, "'cost_per_mwh':60", "'cost_per_mwh':1e21", RANGE, 2, 5, "cost_per_mwh", NULL,
+          0 },
+        { INITIAL, "'value_hm3':30", "'value_hm3':1e21", RANGE, 2, 2, "storage[0].value_hm3", NULL,
+          0 },
+        { STAGES, "'hours':500", "'hours':1e21", RANGE, 2, 0, "blocks[0].hours", NULL, 0 },
+        { LOAD, "mean_mw f64: 70", "mean_mw f64: -1e21", RANGE, 2, 0, "mean_mw", NULL, 0 },
+        { "constraints/hydro_bounds.parquet", "max_storage_hm3 f64: 1e25",
+          "water_withdrawal_m3s f64: 1e21", RANGE, 2, 1, "water_withdrawal_m3s", NULL, 0 },
+        { INITIAL, "'filling_storage':[]",
+          "'filling_storage':[],'past_inflows':[{'hydro_id':1,'values_m3s':[1,1e21]}]", RANGE, 2, 1,
+          "past_inflows[0].values_m3s", NULL, 0 },
+        { "constraints/generic_constraints.json", NULL,
+          "{'constraints':[{'id':3,'name':'G','expression':'1e21 * hydro_storage(1)',"
+          "'sense':'<=','slack':{'enabled':false}}]}",
+          COBRE_KIND_SCHEMA_VIOLATION, 2, 3, "expression", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, context, rows, COBRE_SEVERITY_ERROR);
+}
+
 static void plant_warnings(void **state)
 {
     static const broken rows[] = {
+        { INITIAL,
+          "{'hydro_id':2,'value_hm3':30},{'hydro_id':1,'value_hm3':80.5}],"
+          "'filling_storage':[]",
+          "{'hydro_id':1,'value_hm3':80.5}],'filling_storage':[{'hydro_id':2,'value_hm3':51}]",
+          RANGE, 5, 2, "filling_storage.value_hm3", INITIAL, 0 },
+        { INITIAL, ",{'hydro_id':1,'value_hm3':80.5}", "", RANGE, 5, 1, "storage", INITIAL, 0 },
+        { HYDROS, "'penalties'", "'diversion':{'downstream_id':1,'max_flow_m3s':1},'penalties'",
+          PHYSICAL, 5, 2, "diversion.downstream_id", NULL, 0 },
         { INITIAL, "'value_hm3':30", "'value_hm3':51", RANGE, 5, 2, "storage.value_hm3", INITIAL,
           0 },
         { THERMALS, "'max_mw':40", "'max_mw':0", PHYSICAL, 5, 5, "generation.max_mw", NULL, 0 },
@@ -240,6 +318,10 @@ static void stages(void **state)
           "{'load_factors':[{'bus_id':0,'stage_id':0,'block_factors':["
           "{'block_id':2,'factor':1}]}]}",
           PHYSICAL, 5, 0, "block_id", NULL, 0 },
+        { STAGES, "'start_date':'2030-02-01','end_date':'2030-03-01'",
+          "'start_date':'2030-01-01','end_date':'2030-02-01'", STAGE, 5, 1, "start_date", NULL, 0 },
+        { STAGES, "'start_date':'2030-02-01','end_date':'2030-03-01'",
+          "'start_date':'2029-12-01','end_date':'2030-01-01'", STAGE, 5, 1, "start_date", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
@@ -281,6 +363,10 @@ static void stage_warnings(void **state)
           "'transitions':[{'source_id':0,'target_id':1,'probability':0.4},"
           "{'source_id':0,'target_id':2,'probability':0.6}]",
           SETTINGS, 5, 0, "policy_graph.transitions", NULL, 1 },
+        { STAGES, "'start_date':'2030-02-01'", "'start_date':'2030-01-31'", STAGE, 5, 1,
+          "start_date", NULL, 0 },
+        { STAGES, "'start_date':'2030-02-01'", "'start_date':'2030-02-02'", STAGE, 5, 1,
+          "start_date", NULL, 0 },
         { CONFIG, "{'type':'iteration_limit','limit':20},", "", SETTINGS, 5, NONE,
           "training.stopping_rules", NULL, 0 },
         { INFLOW, NULL,
@@ -313,6 +399,16 @@ static void penalty_order(void **state)
           PENALTY, 5, 1, "turbined_violation_below_cost", NULL, 0 },
         { HYDROS, "'spillage_cost':0.015", "'spillage_cost':0", PENALTY, 5, 2,
           "penalties.spillage_cost", NULL, 0 },
+        { CONTRACTS, NULL,
+          "{'contracts':[{'id':4,'name':'C','bus_id':0,'type':'export','price_per_mwh':-401,"
+          "'limits':{'min_mw':0,'max_mw':9}},{'id':5,'name':'D','bus_id':1,'type':'export',"
+          "'price_per_mwh':-401,'limits':{'min_mw':0,'max_mw':9}}]}",
+          PENALTY, 5, 4, "price_per_mwh", NULL, 0 },
+        { CONTRACTS, NULL,
+          "{'contracts':[{'id':4,'name':'C','bus_id':0,'type':'import','price_per_mwh':-1,"
+          "'limits':{'min_mw':0,'max_mw':9}},{'id':5,'name':'D','bus_id':1,'type':'import',"
+          "'price_per_mwh':-1.5,'limits':{'min_mw':0,'max_mw':9}}]}",
+          PENALTY, 5, 5, "price_per_mwh", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
@@ -326,6 +422,7 @@ int main(void)
         cmocka_unit_test(plants),           cmocka_unit_test(plant_warnings),
         cmocka_unit_test(stages),           cmocka_unit_test(stage_warnings),
         cmocka_unit_test(repeated_factors), cmocka_unit_test(penalty_order),
+        cmocka_unit_test(negative_costs),   cmocka_unit_test(large_numbers),
     };
 
     return cmocka_run_group_tests(tests, engine_setup, engine_teardown);

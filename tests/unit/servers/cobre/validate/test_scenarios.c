@@ -57,6 +57,37 @@ static void correlation_warns(void **state)
     BROKEN_RUN_ON(*state, correlated, rows, COBRE_SEVERITY_WARNING);
 }
 
+/* Of three noises two that follow the third one alike cannot be opposite. A matrix of rank 1, and
+ * one that is indefinite by the rounding of its digits alone, are fine. */
+static void correlations_that_contradict_one_another_warn(void **state)
+{
+    static const base_file context[] = {
+        { "system/non_controllable_sources.json",
+          "{'non_controllable_sources':[{'id':3,'name':'Sun','bus_id':0,'max_generation_mw':9},"
+          "{'id':4,'name':'Wind','bus_id':0,'max_generation_mw':9},"
+          "{'id':5,'name':'Tide','bus_id':0,'max_generation_mw':9}]}" },
+        { CORRELATION, "{'method':'spectral','profiles':{'default':{'correlation_groups':["
+                       "{'name':'skies','entities':[{'type':'ncs','id':3},{'type':'ncs','id':4},"
+                       "{'type':'ncs','id':5}],'matrix':[[1,1,1],[1,1,1],[1,1,1]]},"
+                       "{'name':'rivers','entities':[{'type':'inflow','id':1},"
+                       "{'type':'inflow','id':2}],'matrix':[[1,-1],[-1,1]]}]},"
+                       "'dry':{'correlation_groups':["
+                       "{'name':'skies','entities':[{'type':'ncs','id':3},{'type':'ncs','id':4},"
+                       "{'type':'ncs','id':5}],"
+                       "'matrix':[[1,0.6,0.8],[0.6,1,-0.0000001],[0.8,-0.0000001,1]]}]}}}" },
+        { NULL, NULL },
+    };
+    static const broken rows[] = {
+        { CORRELATION, "[[1,1,1],[1,1,1],[1,1,1]]", "[[1,0.9,0.9],[0.9,1,-0.9],[0.9,-0.9,1]]",
+          PHYSICAL, 5, NONE, "matrix", NULL, 0 },
+        { CORRELATION, "[[1,1,1],[1,1,1],[1,1,1]]", "[[1,1,1],[1,1,0.9],[1,0.9,1]]", PHYSICAL, 5,
+          NONE, "matrix", NULL, 0 },
+        { CORRELATION, "'spectral'", "'lucky'", SETTINGS, 5, NONE, "method", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, context, rows, COBRE_SEVERITY_WARNING);
+}
+
 static void schemes(void **state)
 {
     static const broken rows[] = {
@@ -265,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(correlation),
         cmocka_unit_test(correlation_warns),
+        cmocka_unit_test(correlations_that_contradict_one_another_warn),
         cmocka_unit_test(schemes),
         cmocka_unit_test(points_have_a_limit_of_dimensions),
         cmocka_unit_test(settings_warn),

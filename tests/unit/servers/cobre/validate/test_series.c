@@ -68,12 +68,18 @@ static void coefficients(void **state)
     BROKEN_RUN_ON(*state, given, rows, COBRE_SEVERITY_ERROR);
 }
 
-/* Without lags as states the past is not asked for. */
-static void no_lag_states_need_no_past(void **state)
+/* Without lags as states the past is not asked for; a lag that then counts as 0 is a warning. That
+ * of the annual component of hydro 2 is in each row. */
+static void without_lag_states_a_missing_past_warns(void **state)
 {
     static const broken rows[] = {
         { INITIAL, "'past_inflows':[{'hydro_id':1", "'past_inflows':[{'hydro_id':9", REFERENCE, 3,
-          9, "past_inflows.hydro_id", NULL, 0 },
+          9, "past_inflows.hydro_id", NULL, 2 },
+        { INITIAL, "'values_m3s':[30,31],'season_ids':[2,1]", "'values_m3s':[30]", PHYSICAL, 5, 1,
+          "past_inflows", NULL, 1 },
+        { INITIAL, ",'past_inflows':[{'hydro_id':1,'values_m3s':[30,31],'season_ids':[2,1]}]", "",
+          PHYSICAL, 5, 1, "past_inflows", NULL, 1 },
+        { INITIAL, ",'season_ids':[2,1]", "", PHYSICAL, 5, 2, "past_inflows", NULL, 0 },
     };
     base_file context[5];
 
@@ -96,6 +102,8 @@ static const base_file history[] = {
               "'estimation':{'min_observations_per_season':3}}" },
     { HISTORY, "hydro_id i32: 1 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 2; date date: " DATES " " DATES
                "; value_m3s f64: 9 8 7 6 5 4 3 2 1 1 2 3 4 5 6 7 8 9" },
+    { INITIAL, "{'storage':[{'hydro_id':2,'value_hm3':30},{'hydro_id':1,'value_hm3':80.5}],"
+               "'filling_storage':[],'past_inflows':[{'hydro_id':1,'values_m3s':[30]}]}" },
     { NULL, NULL },
 };
 
@@ -159,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coefficients),
-        cmocka_unit_test(no_lag_states_need_no_past),
+        cmocka_unit_test(without_lag_states_a_missing_past_warns),
         cmocka_unit_test(estimation),
         cmocka_unit_test(estimation_warns),
     };

@@ -1,6 +1,6 @@
 /*
  * test_engine.c - an engine that cannot keep up: it looks again and again at runs whose steps wait
- * for the database already.
+ * for the database already, or have no room to wait.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "store/definitions.h"
 
-enum { RUNS = 300, LOOKS = 100, POLL_MS = 5, WAIT_S = 60 };
+enum { COMMITS_MAX = 4, RUNS = 300, LOOKS = 100, POLL_MS = 5, WAIT_S = 60 };
 
 static plane_rig rig;
 static char folder[] = "/tmp/causeway-engine-XXXXXX";
@@ -90,17 +90,25 @@ static void expect_all_ended(void)
     assert_int_equal(count, RUNS);
 }
 
-/* A hundred looks while nothing can be written: the queue of the committer has room for 10,000
- * commands, and 300 runs are due. */
-static void a_run_is_queued_once(void **state)
+static void remove_database(void)
 {
-    static hold first, later;
-    portarium_settings settings = { .instance = "test", .has_engine = true };
+    char path[64];
+    static const char *const names[] = { "p.db", "p.db-wal", "p.db-shm" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+}
+
+/* A hundred looks at 300 runs that are due, while nothing can be written. @param later the end of a
+ * command that is submitted then */
+static void look_while_held(portarium_settings settings, hold *later)
+{
+    static hold first;
     const portarium_engine_options options = { .poll_ms = POLL_MS };
     portarium_committer *committer = NULL;
     portarium_engine *engine = NULL;
     mcp_error err = MCP_ERROR_INIT;
-    (void)state;
     start_runs();
     const portarium_tx as = { .arena = rig.arena, .workspace = "ws-1", .actor = &rig_admin };
     db *database = portarium_plane_database(rig.plane);
@@ -109,22 +117,42 @@ static void a_run_is_queued_once(void **state)
     assert_int_equal(portarium_committer_new(&committer, database, &settings, NULL, NULL, &err),
                      MCP_OK);
     sem_init(&first.begun, 0, 0), sem_init(&first.go, 0, 0), sem_init(&first.ended, 0, 0);
-    sem_init(&later.ended, 0, 0);
+    sem_init(&later->ended, 0, 0);
     portarium_commit_submit(committer, &as, hold_database, ended, &first);
     wait_for(&first.begun);
     assert_int_equal(portarium_engine_new(&engine, database, committer, &settings, &options, &err),
                      MCP_OK);
     usleep(LOOKS * 2 * POLL_MS * 1000);
-    portarium_commit_submit(committer, &as, do_nothing, ended, &later);
+    portarium_commit_submit(committer, &as, do_nothing, ended, later);
     sem_post(&first.go);
     wait_for(&first.ended);
-    wait_for(&later.ended);
-    assert_int_equal(later.status, MCP_OK);
+    wait_for(&later->ended);
     expect_all_ended();
     portarium_engine_free(engine);
     portarium_committer_free(committer);
     portarium_definitions_free(settings.definitions);
     rig_close(&rig);
+    remove_database();
+}
+
+/* The queue of the committer has room for 10,000 commands. */
+static void a_run_is_queued_once(void **state)
+{
+    hold later;
+    (void)state;
+    look_while_held((portarium_settings){ .instance = "test", .has_engine = true }, &later);
+    assert_int_equal(later.status, MCP_OK);
+}
+
+/* The steps that have no room are not of runs that cannot go on: all succeed. */
+static void a_full_queue_ends_no_run(void **state)
+{
+    hold later;
+    (void)state;
+    look_while_held(
+        (portarium_settings){ .instance = "test", .has_engine = true, .commits_max = COMMITS_MAX },
+        &later);
+    assert_int_equal(later.status, MCP_E_LIMIT);
 }
 
 static int make_folder(void **state)
@@ -135,18 +163,13 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    char path[64];
     (void)state;
-    static const char *const names[] = { "p.db", "p.db-wal", "p.db-shm" };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
     return rmdir(folder);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_run_is_queued_once) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_run_is_queued_once),
+                                        cmocka_unit_test(a_full_queue_ends_no_run) };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -122,6 +122,8 @@ static void test_cursors(void **unused)
     static const char *const keys[] = { "", "2026-01-02T03:04:05.000Z", "k", "kk", "na\xc3\xafve" };
     static const char *const ids[] = { "r", "ab", "run-123",
                                        "6f1c1f2e-9d3b-4f3e-8a51-5f4e1d2c3b4a" };
+    static const char *const forged[] = { "AgACAQIDBAUGBwhh_2lk", "AgADAQIDBAUGBwhhYmOyyw",
+                                          "AgADAQIDBAUGBwjtoIBp" };
     mcp_arena *arena = mcp_arena_new(0);
     portarium_cursor out;
     const char *text = NULL;
@@ -129,7 +131,7 @@ static void test_cursors(void **unused)
 
     for (size_t k = 0; k < 5; k++)
         for (size_t i = 0; i < 4; i++) {
-            portarium_cursor in = { keys[k], ids[i] };
+            portarium_cursor in = { keys[k], ids[i], UINT64_MAX - i };
             assert_int_equal(portarium_cursor_write(&text, &in, arena, NULL), MCP_OK);
             assert_int_equal(strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                           "0123456789-_"),
@@ -137,29 +139,35 @@ static void test_cursors(void **unused)
             assert_int_equal(portarium_cursor_read(&out, text, arena, NULL), MCP_OK);
             assert_string_equal(out.key, keys[k]);
             assert_string_equal(out.id, ids[i]);
+            assert_true(out.list == UINT64_MAX - i);
         }
-    /* By Python: urlsafe_b64encode(b"\1\0\3" + b"abc" + b"id") */
-    assert_int_equal(portarium_cursor_write(&text, &(portarium_cursor){ "abc", "id" }, arena, NULL),
-                     MCP_OK);
-    assert_string_equal(text, "AQADYWJjaWQ");
+    /* By Python: urlsafe_b64encode(b"\2\0\3" + bytes(range(1, 9)) + b"abc" + b"id") */
+    const portarium_cursor plain = { "abc", "id", 0x0102030405060708 };
+    assert_int_equal(portarium_cursor_write(&text, &plain, arena, NULL), MCP_OK);
+    assert_string_equal(text, "AgADAQIDBAUGBwhhYmNpZA");
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(portarium_cursor_read(&out, ids[i], arena, NULL), MCP_OK);
         assert_null(out.key);
         assert_string_equal(out.id, ids[i]);
     }
     /* Cut short, it is no cursor, but may be somebody's id. */
-    assert_int_equal(portarium_cursor_read(&out, "AQADYWJj", arena, NULL), MCP_OK);
+    assert_int_equal(portarium_cursor_read(&out, "AgADAQIDBAUGBwhhYmM", arena, NULL), MCP_OK);
     assert_null(out.key);
+    /* The bytes of its key, or of its id, are no text, which PostgreSQL refuses. */
+    for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
+        assert_int_equal(portarium_cursor_read(&out, forged[i], arena, NULL), MCP_OK);
+        assert_null(out.key);
+    }
     assert_int_equal(portarium_cursor_read(&out, "", arena, NULL), MCP_E_PARAMS);
     assert_int_equal(portarium_cursor_read(&out, "a\nb", arena, NULL), MCP_E_PARAMS);
     char *long_id = mcp_arena_alloc(arena, 3000);
     memset(long_id, 'x', 2999);
     assert_int_equal(portarium_cursor_read(&out, long_id, arena, NULL), MCP_E_PARAMS);
     assert_int_equal(
-        portarium_cursor_write(&text, &(portarium_cursor){ long_id, "i" }, arena, NULL),
+        portarium_cursor_write(&text, &(portarium_cursor){ long_id, "i", 0 }, arena, NULL),
         MCP_E_LIMIT);
     assert_int_equal(
-        portarium_cursor_write(&text, &(portarium_cursor){ "k", long_id }, arena, NULL),
+        portarium_cursor_write(&text, &(portarium_cursor){ "k", long_id, 0 }, arena, NULL),
         MCP_E_LIMIT);
     mcp_arena_free(arena);
 }
@@ -187,20 +195,53 @@ static void test_fields(void **unused)
     assert_string_equal(buf.data, "[{\"field\":\"/actions/2/a~1b~0c\",\"message\":\"must be 7\"},"
                                   "{\"field\":\"\",\"message\":\"is \\\"empty\\\"\"}]");
     for (int i = 0; i < 100; i++)
-        portarium_fields_add(&fields, "/x", "%0238d\xc3\xa4", 0);
+        portarium_fields_add(&fields, "/x", "%0478d\xc3\xa4", 0);
     assert_int_equal(fields.count, PORTARIUM_FIELDS_MAX);
-    assert_int_equal(strlen(fields.items[5].message), 238);
+    assert_int_equal(strlen(fields.items[5].message), 478);
     mcp_buf_clear(&buf);
     mcp_arena_free(arena);
+}
+
+/* Cut anywhere, a text ends with a whole character. */
+static void test_cut_texts(void **unused)
+{
+    static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82";
+    static const size_t whole[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10 };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        assert_int_equal(portarium_text_whole(text, i), whole[i]);
+    assert_int_equal(portarium_text_whole("\x80\x80", 2), 2);
+    mcp_arena *arena = mcp_arena_new(0);
+    assert_string_equal(portarium_text_begin(arena, text, 5), "a\xc3\xa9");
+    assert_string_equal(portarium_text_begin(arena, text, 100), text);
+    mcp_arena_free(arena);
+}
+
+static void test_ids(void **unused)
+{
+    char longest[PORTARIUM_ID_MAX + 2];
+
+    (void)unused;
+    memset(longest, 'x', sizeof longest);
+    longest[PORTARIUM_ID_MAX + 1] = '\0';
+    assert_false(portarium_id_is_valid(longest));
+    longest[PORTARIUM_ID_MAX] = '\0';
+    assert_true(portarium_id_is_valid(longest));
+    assert_true(portarium_id_is_valid("a b/\xc3\xa9"));
+    assert_false(portarium_id_is_valid(NULL));
+    assert_false(portarium_id_is_valid(""));
+    assert_false(portarium_id_is_valid("a\nb"));
+    assert_false(portarium_id_is_valid("a\xff"));
+    assert_false(portarium_id_is_valid("a\xc3"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uuid),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_cursors),
-        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_uuid),      cmocka_unit_test(test_times),
+        cmocka_unit_test(test_cursors),   cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_cut_texts), cmocka_unit_test(test_ids),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

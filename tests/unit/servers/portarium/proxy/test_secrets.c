@@ -92,13 +92,20 @@ static void texts_of_members_with_secret_names_are_hidden(void **state)
     (void)state;
     expect("{}", "{\"max_tokens\":100,\"password\":\"abc\",\"x\":{\"apiKey\":\"k\"}}",
            "{\"max_tokens\":100,\"password\":\"[REDACTED]\",\"x\":{\"apiKey\":\"[REDACTED]\"}}");
+    /* And all texts within such a member. */
+    expect("{}",
+           "{\"credentials\":{\"user\":\"u\",\"port\":5,\"more\":[\"a\",[\"b\"],true]},"
+           "\"passwords\":[\"p\"],\"tokens\":[1,2],\"after\":[\"shown\"]}",
+           "{\"credentials\":{\"user\":\"[REDACTED]\",\"port\":5,\"more\":[\"[REDACTED]\","
+           "[\"[REDACTED]\"],true]},\"passwords\":[\"[REDACTED]\"],\"tokens\":[1,2],"
+           "\"after\":[\"shown\"]}");
 }
 
 static void secret_texts_are_taken_out_of_a_result(void **state)
 {
     portarium_marks marks;
     mcp_buf out;
-    const char *text = "{\"a\":\"say \\\"sesame\\\" or 1234 by tok-77 to otto\"}";
+    const char *text = "{\"a\":\"say \\\"sesame\\\" or 1234 by tok-77 to otto, open-me\"}";
     (void)state;
     mcp_buf_init(&out, 1 << 16);
     assert_int_equal(portarium_marks_read(&marks, arena,
@@ -108,11 +115,12 @@ static void secret_texts_are_taken_out_of_a_result(void **state)
     assert_int_equal(
         portarium_marks_clean(&out, &marks,
                               json("{\"pins\":[\"\\\"sesame\\\"\",{\"p\":\"1234\"},\"to\"],"
-                                   "\"user\":\"otto\"}"),
+                                   "\"user\":\"otto\",\"secrets\":{\"door\":\"open-me\"}}"),
                               "tok-77", text, strlen(text), NULL),
         MCP_OK);
     assert_int_equal(mcp_buf_putc(&out, '\0'), MCP_OK);
-    assert_string_equal(out.data, "{\"a\":\"say [REDACTED] or [REDACTED] by [REDACTED] to otto\"}");
+    assert_string_equal(
+        out.data, "{\"a\":\"say [REDACTED] or [REDACTED] by [REDACTED] to otto, [REDACTED]\"}");
     mcp_buf_clear(&out);
 }
 

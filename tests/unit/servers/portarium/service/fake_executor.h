@@ -11,7 +11,7 @@
 
 #include "executors/executor.h"
 
-static atomic_int calls, blocked, stops, secrets;
+static atomic_int calls, blocked, stops, secrets, held;
 
 static void fake_perform(portarium_result *out, const portarium_attempt *attempt,
                          const portarium_stop *stop, mcp_arena *arena, void *data)
@@ -20,11 +20,15 @@ static void fake_perform(portarium_result *out, const portarium_attempt *attempt
     int call = atomic_fetch_add(&calls, 1);
     (void)arena, (void)data;
     *out = (portarium_result){ .outcome = PORTARIUM_OUTCOME_DONE, .output = attempt->input };
-    if (strcmp(mode, "unknown") == 0 && attempt->attempt == 1)
+    while (strcmp(mode, "held-unknown") == 0 && atomic_load(&held) > 0 && !stop->is_set(stop->data))
+        usleep(5000);
+    if (strstr(mode, "unknown") && attempt->attempt == 1)
         *out = (portarium_result){ .outcome = PORTARIUM_OUTCOME_UNKNOWN,
                                    .error_class = PORTARIUM_CLASS_TIMEOUT,
                                    .message = "no answer" };
-    if (strcmp(mode, "flaky") == 0 && attempt->attempt == 1)
+    while (strcmp(mode, "held") == 0 && atomic_load(&held) > 0 && !stop->is_set(stop->data))
+        usleep(5000);
+    if ((strcmp(mode, "flaky") == 0 || strcmp(mode, "held") == 0) && attempt->attempt == 1)
         *out = (portarium_result){ .outcome = PORTARIUM_OUTCOME_FAILED,
                                    .error_class = PORTARIUM_CLASS_RATE_LIMIT,
                                    .message = "slower",
@@ -38,6 +42,11 @@ static void fake_perform(portarium_result *out, const portarium_attempt *attempt
         text[0] = text[(2 << 20) + 1] = '"';
         text[(2 << 20) + 2] = '\0';
         mcp_json_read(&out->output, arena, text, strlen(text), NULL);
+    }
+    if (strcmp(mode, "ids") == 0) {
+        static const char text[] = "{\"id\":1234567890123456789,\"list\":[-9007199254740993,"
+                                   "9007199254740991,1.5],\"text\":\"a\\uffffb\",\"\\ufdd0\":1}";
+        mcp_json_read(&out->output, arena, text, sizeof text - 1, NULL);
     }
     if (strcmp(mode, "deep") == 0) {
         char *text = mcp_arena_alloc(arena, 121);

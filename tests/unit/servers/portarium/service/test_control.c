@@ -160,6 +160,8 @@ static void cancelling_ends_what_waits_for_people(void **state)
     const mcp_json *after = full(run);
     assert_string_equal(text_at(after, "/status"), "Cancelled");
     assert_string_equal(text_at(after, "/actions/0/state"), "Cancelled");
+    assert_string_equal(text_at(after, "/actions/0/startedAtIso"), "");
+    assert_string_not_equal(text_at(after, "/actions/0/endedAtIso"), "");
     assert_int_equal(mcp_json_count(mcp_json_get(after, "pendingApprovals")), 0);
     question status = ask("SELECT status FROM approvals WHERE run_id = $1", run);
     assert_string_equal(status.answer, "Expired");
@@ -634,6 +636,32 @@ static void an_unknown_compensation_waits_for_a_person(void **state)
     assert_string_equal(text_at(json, "/failure/actionId"), "two");
 }
 
+/* Whether the second action is to be undone is not known before a person has said what it did. */
+static void an_unknown_outcome_is_resolved_before_the_run_is_undone(void **state)
+{
+    char actions[2048];
+    (void)state;
+    snprintf(actions, sizeof actions,
+             ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"done\"}" UNDO) "," ACTION(
+                 "two", "2", "pr:write", ",\"input\":{\"mode\":\"unknown\"}" UNDO) "," GATED,
+             "done", "done");
+    const char *run = start(define("wf-undo-6", "Auto", actions));
+    rig_await(&rig, run, "Paused");
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 409);
+    assert_non_null(strstr(rig.reply.detail, "two is unknown"));
+    rig_expect(&rig, &rig_operator, "resolveAction", of_run(run, ",\"actionId\":\"two\""),
+               "{\"outcome\":\"succeeded\",\"rationale\":\"I saw it\"}", 200);
+    rig_await(&rig, run, "WaitingForApproval");
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
+    rig_await(&rig, run, "Cancelled");
+    await_evidence(run, "2 of 2 compensations succeeded");
+    run = start("wf-undo-6");
+    rig_await(&rig, run, "Paused");
+    expect(&rig_operator, "cancelRun", run, NULL, 200);
+    rig_expect(&rig, &rig_operator, "resolveAction", of_run(run, ",\"actionId\":\"two\""),
+               "{\"outcome\":\"retry\",\"rationale\":\"too late\"}", 409);
+}
+
 /* ---- manual actions -------------------------------------------------------------------------- */
 
 static const char *task_of(const char *run, const portarium_actor *actor, const char **token)
@@ -762,6 +790,7 @@ int main(void)
         cmocka_unit_test(a_second_cancellation_stops_the_undoing),
         cmocka_unit_test(a_run_with_nothing_to_undo_is_cancelled_at_once),
         cmocka_unit_test(an_unknown_compensation_waits_for_a_person),
+        cmocka_unit_test(an_unknown_outcome_is_resolved_before_the_run_is_undone),
         cmocka_unit_test(a_manual_action_waits_for_its_completion),
         cmocka_unit_test(a_task_that_is_late_is_escalated),
         cmocka_unit_test(the_time_limit_of_a_task_is_set_by_its_work_item),

@@ -71,6 +71,49 @@ static void requests_with_one_key_have_one_effect(void **state)
     rig_close(&rig);
 }
 
+/* The claims of a JWT are not read again where a connection stays open. */
+static void an_actor_whose_token_has_expired_does_nothing(void **state)
+{
+    const engine *e = *state;
+    portarium_actor late = rig_admin, early = rig_admin;
+    late.expires_ms = 1;
+    early.expires_ms = INT64_MAX;
+    rig_open(&rig, e->url);
+    rig_expect(&rig, &late, "listUsers", NULL, NULL, 403);
+    assert_string_equal(rig.reply.detail, "The token has expired.");
+    rig_expect(&rig, &late, "createWorkItem", NULL, "{\"title\":\"x\"}", 403);
+    rig_expect(&rig, &early, "createWorkItem", NULL, "{\"title\":\"x\"}", 201);
+    rig_close(&rig);
+}
+
+/* Nor does who has no token of ours, as with a JWT: for readers and commands, of one workspace and
+ * of all. */
+static void an_actor_who_is_not_active_does_nothing(void **state)
+{
+    static const struct {
+        const char *name, *body;
+        int status;
+    } asked[] = { { "listUsers", NULL, 200 },
+                  { "listWorkspaces", NULL, 200 },
+                  { "createWorkItem", "{\"title\":\"x\"}", 201 } };
+    const engine *e = *state;
+    rig_open(&rig, e->url);
+    rig_expect(&rig, &rig_admin, "createUser", NULL,
+               "{\"userId\":\"otto\",\"email\":\"otto@example.org\",\"roles\":[\"operator\"]}",
+               201);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        rig_expect(&rig, &rig_operator, asked[i].name, NULL, asked[i].body, asked[i].status);
+        rig_expect(&rig, &rig_admin, "updateUser", "{\"userId\":\"otto\"}", "{\"active\":false}",
+                   200);
+        rig_expect(&rig, &rig_operator, asked[i].name, NULL, asked[i].body, 403);
+        assert_string_equal(rig.reply.detail, "The user of the token is not active.");
+        rig_expect(&rig, &rig_admin, asked[i].name, NULL, asked[i].body, asked[i].status);
+        rig_expect(&rig, &rig_admin, "updateUser", "{\"userId\":\"otto\"}", "{\"active\":true}",
+                   200);
+    }
+    rig_close(&rig);
+}
+
 /* ---- definitions ----------------------------------------------------------------------------- */
 
 static mcp_status get_definition(portarium_tx *tx, void *data, mcp_error *err)
@@ -270,6 +313,8 @@ static void a_revoked_token_learns_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ENGINE_TESTS(an_actor_whose_token_has_expired_does_nothing),
+        ENGINE_TESTS(an_actor_who_is_not_active_does_nothing),
         ENGINE_TESTS(requests_with_one_key_have_one_effect),
         ENGINE_TESTS(definitions_are_read_by_many_threads),
         ENGINE_TESTS(each_event_comes_once_and_in_order),

@@ -15,7 +15,7 @@ static store_rig rig;
 static mcp_status note(portarium_tx *tx, mcp_error *err)
 {
     const portarium_evidence entry = { .category = "Action", .summary = "Noted", .run_id = "r-1" };
-    const portarium_event event = { .type = "Noted", .kind = "run", .id = "r-1" };
+    const portarium_event event = { .type = "ActionEvent", .kind = "run", .id = "r-1" };
     mcp_status st = portarium_evidence_add(tx, &entry, err);
     return st == MCP_OK ? portarium_event_add(tx, &event, err) : st;
 }

@@ -91,6 +91,9 @@ static void filters_and_searches_choose(void **state)
     fill(*state);
     assert_int_equal(walk(filtered("status", "Failed", NULL), false), 3334);
     assert_int_equal(walk(filtered("status", "Failed", "Pending"), false), 6667);
+    assert_int_equal(walk(filtered("status", "Failed,Pending", NULL), false), 6667);
+    assert_int_equal(walk(filtered("status", "Failed,,none,Pending", "Succeeded"), false), ROWS);
+    assert_int_equal(walk(filtered("workflowId", "wf-4,wf-3", NULL), false), 0);
     assert_int_equal(walk(filtered("workflowId", "wf-4", NULL), false), 2000);
     assert_int_equal(walk(filtered("workflowId", "wf-_", NULL), false), 0);
     assert_int_equal(walk((portarium_query){ .search = "RUN-999" }, false), 11);
@@ -109,6 +112,19 @@ static void expect_page(const portarium_query *query, size_t count, mcp_status e
     if (expected == MCP_OK)
         assert_int_equal(page.count, count);
     db_rollback(tx->session);
+}
+
+static void a_filter_has_8_statuses(void **state)
+{
+    store_open(&rig, *state);
+    fill(*state);
+    portarium_query query = filtered("status", "a,b,c,d,e,f,g,Failed", NULL);
+    query.limit = 5;
+    expect_page(&query, 5, MCP_OK);
+    query = filtered("status", "a,b,c,d,e,f,g,h,Failed", NULL);
+    query.limit = 5;
+    expect_page(&query, 0, MCP_E_PARAMS);
+    store_close(&rig);
 }
 
 static void what_is_no_list_is_refused(void **state)
@@ -141,12 +157,49 @@ static void what_is_no_list_is_refused(void **state)
     store_close(&rig);
 }
 
+/* Another order of the same key, a filter, a search; another limit is no other list. */
+static void a_cursor_is_of_one_list(void **state)
+{
+    portarium_page page;
+    store_open(&rig, *state);
+    fill(*state);
+    portarium_query query = filtered("status", "Failed", NULL);
+    query.limit = 5;
+    portarium_tx *tx = store_begin(&rig);
+    store_expect(&rig, portarium_page_read(&page, tx, &portarium_runs, &query, &rig.err), MCP_OK);
+    store_commit(&rig);
+    query.cursor = page.next_cursor;
+    query.limit = 7;
+    expect_page(&query, 7, MCP_OK);
+    query.sort = "createdAtIso"; /* as without it */
+    expect_page(&query, 7, MCP_OK);
+    query.filters[0].value = "Succeeded";
+    expect_page(&query, 0, MCP_E_PARAMS);
+    assert_string_equal(rig.err.message, "cursor is of another list");
+    query.filters[0].value = "Failed";
+    query.ascends = true;
+    expect_page(&query, 0, MCP_E_PARAMS);
+    query.ascends = false;
+    query.search = "run";
+    expect_page(&query, 0, MCP_E_PARAMS);
+    query.search = NULL;
+    query.filter_count = 0;
+    expect_page(&query, 0, MCP_E_PARAMS);
+    tx = store_begin(&rig);
+    store_expect(&rig, portarium_page_read(&page, tx, &portarium_approvals, &query, &rig.err),
+                 MCP_E_PARAMS);
+    db_rollback(tx->session);
+    query.cursor = "run-3";
+    expect_page(&query, 3, MCP_OK);
+    store_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ENGINE_TESTS(every_order_has_every_record_once),
-        ENGINE_TESTS(filters_and_searches_choose),
-        ENGINE_TESTS(what_is_no_list_is_refused),
+        ENGINE_TESTS(every_order_has_every_record_once), ENGINE_TESTS(filters_and_searches_choose),
+        ENGINE_TESTS(a_filter_has_8_statuses),           ENGINE_TESTS(what_is_no_list_is_refused),
+        ENGINE_TESTS(a_cursor_is_of_one_list),
     };
     return cmocka_run_group_tests(tests, NULL, engine_stop_all);
 }

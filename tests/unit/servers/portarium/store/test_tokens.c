@@ -166,6 +166,94 @@ static bool find(portarium_tx *tx, const char *key, const char *fingerprint, mcp
     return found;
 }
 
+static void set_active(portarium_tx *tx, int active)
+{
+    db_value values[] = { db_text(tx->workspace), db_text("ada@example.org"), db_int(active) };
+    store_expect(&rig,
+                 db_run(tx->session, NULL,
+                        "INSERT INTO users (workspace, id, revision, created_at, json, active, "
+                        "email) VALUES ($1, $2, 1, 1, '{}', $3, 'a') ON CONFLICT (workspace, id) "
+                        "DO UPDATE SET active = $3",
+                        values, 3, &rig.err),
+                 MCP_OK);
+    portarium_tokens_forget(tx);
+}
+
+static void the_tokens_of_a_subject_are_revoked(void **state)
+{
+    char first[PORTARIUM_TOKEN_SIZE], second[PORTARIUM_TOKEN_SIZE], other[PORTARIUM_TOKEN_SIZE];
+    const portarium_token of_other = { .id = "t-4", .subject = "otto", .roles = 1 };
+    store_open(&rig, *state);
+    portarium_tx *tx = store_begin(&rig);
+    create(first, tx, "t-1", 0);
+    create(second, tx, "t-2", 0);
+    store_expect(&rig, portarium_token_create(other, tx, &of_other, &rig.err), MCP_OK);
+    expect(tx, first, MCP_OK, NULL);
+    store_expect(&rig, portarium_token_revoke(tx, "t-2", &rig.err), MCP_OK);
+    store_expect(&rig, portarium_tokens_revoke(tx, "nobody", &rig.err), MCP_OK);
+    expect(tx, first, MCP_OK, NULL);
+    store_expect(&rig, portarium_tokens_revoke(tx, "ada@example.org", &rig.err), MCP_OK);
+    expect(tx, first, MCP_E_DENIED, "The token was revoked.");
+    expect(tx, second, MCP_E_DENIED, "The token was revoked.");
+    expect(tx, other, MCP_OK, NULL);
+    store_commit(&rig);
+    assert_int_equal(engine_int(rig.engine->db, "SELECT COUNT(*) FROM outbox"), 2);
+    store_close(&rig);
+}
+
+static void a_subject_that_is_a_user_is_active(void **state)
+{
+    static const char ada[] = "ada@example.org";
+    store_open(&rig, *state);
+    portarium_tx *tx = store_begin(&rig);
+    store_expect(&rig, portarium_subject_check(tx, ada, &rig.err), MCP_OK);
+    set_active(tx, 1);
+    store_expect(&rig, portarium_subject_check(tx, ada, &rig.err), MCP_OK);
+    set_active(tx, 0);
+    store_expect(&rig, portarium_subject_check(tx, ada, &rig.err), MCP_E_DENIED);
+    store_expect(&rig, portarium_subject_check(tx, ada, &rig.err), MCP_E_DENIED);
+    store_expect(&rig, portarium_subject_check(tx, "otto", &rig.err), MCP_OK);
+    store_commit(&rig);
+    store_close(&rig);
+}
+
+static mcp_status require_token(portarium_tx *tx, void *data, mcp_error *err)
+{
+    return portarium_token_require(tx, data, err);
+}
+
+static mcp_status view_required(char *hash)
+{
+    const portarium_tx as = store_as(&rig, "ws-1");
+    return portarium_view(rig.committer, &as, require_token, hash, &rig.err);
+}
+
+/* In the transaction of the change, in the one that read it before, and by those that only read. */
+static void a_token_of_an_inactive_user_is_refused(void **state)
+{
+    char secret[PORTARIUM_TOKEN_SIZE], hash[65];
+    store_open(&rig, *state);
+    portarium_tx *tx = store_begin(&rig);
+    create(secret, tx, "t-1", 0);
+    assert_true(portarium_token_hash(hash, secret));
+    expect(tx, secret, MCP_OK, NULL);
+    set_active(tx, 1);
+    expect(tx, secret, MCP_OK, NULL);
+    tx = next();
+    set_active(tx, 0);
+    expect(tx, secret, MCP_E_DENIED, "The user of the token is not active.");
+    tx = next();
+    expect(tx, secret, MCP_E_DENIED, "The user of the token is not active.");
+    store_commit(&rig);
+    store_expect(&rig, view_required(hash), MCP_E_DENIED);
+    tx = store_begin(&rig);
+    set_active(tx, 1);
+    expect(tx, secret, MCP_OK, NULL);
+    store_commit(&rig);
+    store_expect(&rig, view_required(hash), MCP_OK);
+    store_close(&rig);
+}
+
 static void an_answer_is_kept_for_its_time(void **state)
 {
     const portarium_stored_answer answer = { .status = 201, .text = "{\"a\":1}" };
@@ -203,6 +291,9 @@ int main(void)
         ENGINE_TESTS(a_token_that_ended_is_refused),
         ENGINE_TESTS(a_token_that_was_read_before_is_refused_when_it_has_ended),
         ENGINE_TESTS(a_token_that_another_process_has_revoked_is_refused),
+        ENGINE_TESTS(the_tokens_of_a_subject_are_revoked),
+        ENGINE_TESTS(a_subject_that_is_a_user_is_active),
+        ENGINE_TESTS(a_token_of_an_inactive_user_is_refused),
         ENGINE_TESTS(an_answer_is_kept_for_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, engine_stop_all);

@@ -215,6 +215,34 @@ static void a_report_of_a_batch_leaves_at_once(void **state)
                      NOTE("\"progress\":1") "[" RESULT("wanted") "]");
 }
 
+/* ---- log messages ---------------------------------------------------------------------------- */
+
+static mcp_status log_at_odd_levels(mcp_call *call, void *data)
+{
+    (void)data;
+    assert_int_equal(mcp_call_log(call, (mcp_level)99, NULL, "x"), MCP_E_PARAMS);
+    assert_int_equal(mcp_call_log_json(call, (mcp_level)9, NULL, "{}"), MCP_E_PARAMS);
+    assert_int_equal(mcp_call_log(call, MCP_LEVEL_NONE, NULL, "x"), MCP_OK); /* below any level */
+    assert_int_equal(mcp_call_log(call, MCP_LEVEL_EMERGENCY, NULL, "x"), MCP_OK);
+    return mcp_call_text(call, "logged");
+}
+
+/* A message without a level of the protocol would be refused by clients. */
+static void a_level_that_there_is_not_is_refused(void **state)
+{
+    static const mcp_server_options options = { .name = "n", .version = "1", .logging = true };
+    static const mcp_tool row[] = { { "report", log_at_odd_levels, MCP_READS, 0, 0 }, { 0 } };
+    static const mcp_features logs = { .files = files, .tools = row };
+
+    (void)state;
+    conversation_open(&c, &options, &logs);
+    conversation_initialize(&c, "2025-06-18");
+    conversation_ask(&c, CALL(TOKEN, "{}"),
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":"
+                     "{\"level\":\"emergency\",\"data\":\"x\"}}\n" RESULT("logged"));
+    conversation_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +258,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(after_the_end_of_a_call_no_report_leaves, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_report_of_a_batch_leaves_at_once, set_up, tear_down),
+        cmocka_unit_test(a_level_that_there_is_not_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

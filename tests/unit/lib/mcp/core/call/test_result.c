@@ -208,10 +208,23 @@ static void an_unknown_id_is_null_or_left_out(void **state)
     mcp_buf_clear(&out);
 }
 
+/* Not too long, and no page of it helps. */
+static void a_result_that_is_nested_too_deeply_says_so(void **state)
+{
+    (void)state;
+    for (int i = 0; i < MCP_JSON_DEPTH_MAX; i++)
+        mcp_write_member_object(mcp_call_result(call), "a");
+    expect(
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32603,\"message\":\"the answer has more than "
+        "64 levels of arrays and objects\"}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_result_is_embedded_as_it_was_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_result_that_is_nested_too_deeply_says_so, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_empty_result_is_an_object, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_error_is_reported_in_its_words, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_error_without_words_gets_the_constant_ones, set_up,

@@ -54,7 +54,7 @@ static void health_is_public(void **state)
     assert_int_equal(ask("HEAD", "/health", NULL), 200);
     assert_string_equal(answer.body, "");
     assert_int_equal(ask("POST", "/health", NULL), 405);
-    assert_string_equal(web_field(&answer, "Allow", value, sizeof value), "GET");
+    assert_string_equal(web_field(&answer, "Allow", value, sizeof value), "GET, HEAD");
     assert_int_equal(ask("GET", "/health/", NULL), 404);
     assert_int_equal(ask("GET", "/healt", NULL), 404);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 
@@ -223,6 +224,70 @@ static void a_cancelled_request_ends_in_an_empty_stream(void **state)
     }
 }
 
+static void shut(const web_client *client)
+{
+    assert_int_equal(shutdown(client->fd, SHUT_WR), 0);
+}
+
+/* It has asked all it wants to, and reads. */
+static void a_half_closed_client_gets_its_events_to_the_end(void **state)
+{
+    web_client client;
+    web_event event;
+
+    (void)state;
+    open_session("2025-06-18");
+    web_client_init(&client);
+    request(&client, "POST", "", CALL("1", "rig/hold", "{}"));
+    web_client_read_head(&client, false);
+    expect_event(&client, "1-1", "\"progress\":1");
+    shut(&client);
+    assert_true(web_client_read_event(&client, &event));
+    assert_non_null(event.comment); /* that would find it gone */
+    web_release();
+    expect_event(&client, "1-2", "\"progress\":2");
+    expect_event(&client, "1-3", "\"id\":1,\"result\"");
+    expect_end(&client);
+    web_client_close(&client);
+}
+
+/* Which would last as long as it reads. */
+static void a_stream_without_end_ends_when_its_client_sends_no_more(void **state)
+{
+    static const char listen[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"subscriptions/listen\",\"params\":{"
+        "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+        "\"io.modelcontextprotocol/clientCapabilities\":{}},"
+        "\"notifications\":{\"toolsListChanged\":true}}}";
+    web_client client;
+    web_event event;
+
+    (void)state;
+    open_session("2025-06-18");
+    web_client_init(&client);
+    request(&client, "GET", "Accept: text/event-stream\r\n", "");
+    web_client_read_head(&client, false);
+    assert_int_equal(client.status, 200);
+    shut(&client);
+    while (web_client_read_event(&client, &event))
+        assert_non_null(event.comment);
+    web_client_close(&client);
+    session[0] = '\0';
+    request(&client, "POST",
+            "Accept: application/json, text/event-stream\r\n"
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n",
+            listen);
+    web_client_read_head(&client, false);
+    assert_int_equal(client.status, 200);
+    expect_event(&client, NULL, "subscriptions/acknowledged");
+    shut(&client);
+    assert_true(web_client_read_event(&client, &event));
+    assert_non_null(event.comment);
+    expect_event(&client, NULL, "\"id\":\"s\",\"result\"");
+    expect_end(&client);
+    web_client_close(&client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +296,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_client_that_is_gone_finds_its_events_kept, begin, end),
         cmocka_unit_test_setup_teardown(a_stream_has_one_connection, begin, end),
         cmocka_unit_test_setup_teardown(a_cancelled_request_ends_in_an_empty_stream, begin, end),
+        cmocka_unit_test_setup_teardown(a_half_closed_client_gets_its_events_to_the_end, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_stream_without_end_ends_when_its_client_sends_no_more,
+                                        begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -360,6 +360,18 @@ static void a_reader_that_goes_is_noticed(void **state)
     assert_int_equal(send_text(all[0].stream, "more"), MCP_E_STOPPED);
 }
 
+/* It would last as long as its reader reads; what was sent before arrives. */
+static void a_reader_that_shuts_its_side_is_at_the_end(void **state)
+{
+    (void)state;
+    int fd = follow_as(NULL);
+    client_read(fd, text, sizeof(text), "hello\n\n");
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    client_read(fd, text, sizeof(text), "0\r\n\r\n");
+    wait_for(&closed_count, 1);
+    close(fd);
+}
+
 /* Sends numbers until the queue stays full: the kernel's buffers are full too then. */
 static int fill(mcp_stream *stream, char *data)
 {
@@ -685,6 +697,7 @@ int main(void)
         OVER_SOCKETS(long_events_are_whole_between_short_ones),
         OVER_SOCKETS(a_closed_stream_ends_after_what_was_sent),
         OVER_SOCKETS(a_reader_that_goes_is_noticed),
+        OVER_SOCKETS(a_reader_that_shuts_its_side_is_at_the_end),
         OVER_SOCKETS(a_reader_that_stops_harms_nobody_and_loses_nothing),
         OVER_SOCKETS(a_queue_has_its_bounds),
         OVER_SOCKETS(one_event_may_be_larger_than_the_queue),

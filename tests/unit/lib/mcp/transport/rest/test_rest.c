@@ -171,7 +171,7 @@ static void faults_have_their_status_and_tell_no_secrets(void **state)
     expect("PATCH", "/page", NULL, 405,
            "{\"error\":{\"status\":\"E_METHOD\","
            "\"message\":\"this path does not have this method\"}}");
-    assert_string_equal(web_field(&answer, "Allow", value, sizeof value), "GET, DELETE");
+    assert_string_equal(web_field(&answer, "Allow", value, sizeof value), "GET, HEAD, DELETE");
     web_ask(&answer, port, "GET", "/things/%00", NULL, NULL);
     assert_int_equal(answer.status, 400);
 }

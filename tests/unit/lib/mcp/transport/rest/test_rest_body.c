@@ -106,6 +106,14 @@ static mcp_status change_its_mind(mcp_call *call, void *data)
     return mcp_call_send(call, "text/plain", "short", 5);
 }
 
+/* A status whose answers have no body, and a body in pieces all the same. */
+static mcp_status give_nothing(mcp_call *call, void *data)
+{
+    (void)data;
+    mcp_call_status(call, (int)number_of(call, "status", 204));
+    return answer_letters(call, 3, -1, 10);
+}
+
 static atomic_long allocations_left;
 
 static mcp_status run_out(mcp_call *call, void *data)
@@ -119,6 +127,7 @@ static mcp_status run_out(mcp_call *call, void *data)
 static const mcp_route routes[] = { { "GET", "/letters", give_letters, MCP_READS, 0 },
                                     { "GET", "/mind", change_its_mind, MCP_READS, 0 },
                                     { "GET", "/run-out", run_out, MCP_READS, 0 },
+                                    { "GET", "/nothing", give_nothing, MCP_READS, 0 },
                                     { 0 } };
 
 /* ---- around each test ------------------------------------------------------------------------ */
@@ -237,6 +246,32 @@ static void the_next_request_is_answered(void **state)
     client_read(fd, text, sizeof(text), "\r\n\r\naaaa");
     assert_non_null(strstr(text, "\r\n\r\n3\r\naaa\r\n3\r\nbbb\r\n0\r\n\r\nHTTP/1.1 201 "));
     close(fd);
+}
+
+/* RFC 9112 section 6.3: the answer ends with its head. A body would be read as the next answer. */
+static void an_answer_without_a_body_has_no_pieces(void **state)
+{
+    static const char *const paths[] = { "/nothing", "/nothing?status=304" };
+    char text[4000];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        int fd = client_open(port);
+        (void)snprintf(text, sizeof text,
+                       "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\nGET /letters?size=4 HTTP/1.1\r\n"
+                       "Host: localhost\r\nConnection: close\r\n\r\n",
+                       paths[i]);
+        client_say(fd, text);
+        client_read(fd, text, sizeof text, NULL);
+        close(fd);
+        const char *next = strstr(text, "\r\n\r\n");
+        assert_non_null(next);
+        if (strncmp(next + 4, "HTTP/1.1 201 ", 13) != 0)
+            fail_msg("%s is followed by: %s", paths[i], next);
+        assert_null(strstr(text, "chunked"));
+        assert_null(strstr(text, "bbbb"));
+    }
+    wait_for(&done_count, 4);
 }
 
 static void a_slow_reader_holds_two_pieces_and_no_more(void **state)
@@ -374,6 +409,7 @@ int main(void)
         OVER_SOCKETS(one_piece_is_sent_with_its_length),
         OVER_SOCKETS(pieces_come_in_their_order),
         OVER_SOCKETS(the_next_request_is_answered),
+        OVER_SOCKETS(an_answer_without_a_body_has_no_pieces),
         OVER_SOCKETS(a_slow_reader_holds_two_pieces_and_no_more),
         OVER_SOCKETS(a_reader_that_leaves_ends_the_source),
         OVER_SOCKETS(a_failure_at_once_is_an_error),

@@ -69,7 +69,18 @@ static mcp_status broken(mcp_call *call, void *data)
     return mcp_error_set(mcp_call_error(call), MCP_E_INTERNAL, "the secret is 42");
 }
 
+/* Ignores the status, as handlers do that tools share. */
+static mcp_status in_words(mcp_call *call, void *data)
+{
+    (void)data;
+    if (mcp_arg_string(call, "with"))
+        mcp_write_member_bool(mcp_call_result(call), "here", true);
+    (void)mcp_call_text(call, "in words");
+    return MCP_OK;
+}
+
 static const mcp_route routes[] = {
+    { "GET", "/words", in_words, MCP_READS, 0 },
     { "GET", "/status/{status}", with_status, MCP_READS, 0 },
     { "GET", "/bare", bare, MCP_READS, 0 },
     { "POST", "/weigh", weigh, MCP_READS, 0 },
@@ -114,6 +125,15 @@ static void statuses_are_taken_within_their_range(void **state)
     expect("GET", "/status/199", NULL, 200, "{\"here\":true}");
     expect("GET", "/status/600", NULL, 200, "{\"here\":true}");
     expect("GET", "/bare", NULL, 202, "");
+}
+
+/* Without an error it would be an empty 204, and nobody would know why. */
+static void words_alone_are_no_answer_of_a_route(void **state)
+{
+    (void)state;
+    expect("GET", "/words", NULL, 500,
+           "{\"error\":{\"status\":\"E_INTERNAL\",\"message\":\"internal error\"}}");
+    expect("GET", "/words?with=x", NULL, 200, "{\"here\":true}");
 }
 
 static void a_body_is_there_or_not(void **state)
@@ -186,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(statuses_are_taken_within_their_range, begin, end),
+        cmocka_unit_test_setup_teardown(words_alone_are_no_answer_of_a_route, begin, end),
         cmocka_unit_test_setup_teardown(a_body_is_there_or_not, begin, end),
         cmocka_unit_test_setup_teardown(what_is_sent_last_is_the_answer, begin, end),
         cmocka_unit_test_setup_teardown(a_failure_drops_what_was_begun_and_hides_its_cause, begin,

@@ -107,12 +107,46 @@ static mcp_status refuse(mcp_call *call, void *data)
     return mcp_error_set(mcp_call_error(call), MCP_E_NOT_FOUND, "no such universe");
 }
 
+/* Of the fields that an answer has already none is replaced. */
+static void add_fields(const mcp_problem *problem, const char *value)
+{
+    const char *mark = mcp_problem_header(problem, "x-mark");
+
+    assert_int_equal(mcp_problem_header_set(problem, "X-App", value), MCP_OK);
+    assert_int_equal(mcp_problem_header_set(problem, "x-app", "another"), MCP_OK);
+    assert_int_equal(mcp_problem_header_set(problem, "X-Mark", mark), MCP_OK);
+    assert_int_equal(mcp_problem_header_set(problem, "allow", NULL), MCP_OK);
+    assert_int_equal(mcp_problem_header_set(problem, "content-type", "text/plain"), MCP_E_PARAMS);
+    assert_int_equal(mcp_problem_header_set(problem, "X-Line", "a\r\nb: c"), MCP_E_PARAMS);
+    if (problem->http_status == 405)
+        assert_int_equal(mcp_problem_header_set(problem, "allow", "everything"), MCP_OK);
+}
+
+/* As many as there is room for, and more. */
+static void add_many_fields(const mcp_problem *problem)
+{
+    char name[24];
+    mcp_status st = MCP_OK;
+
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "X-Field-%d", i);
+        st = mcp_problem_header_set(problem, name, "of many");
+    }
+    assert_int_equal(st, MCP_E_LIMIT);
+}
+
 static mcp_status write_problem(mcp_buf *body, const char **mime_type, const mcp_problem *problem,
                                 void *data)
 {
     mcp_json_writer writer;
 
     *mime_type = "application/problem+json";
+    if (problem->http_status != 414) /* the head of the request could not be read */
+        add_fields(problem, data);
+    else
+        assert_int_equal(mcp_problem_header_set(problem, "X-App", data), MCP_E_UNSUPPORTED);
+    if (problem->path && strcmp(problem->path, "/many") == 0)
+        add_many_fields(problem);
     mcp_json_writer_init(&writer, body);
     mcp_write_object(&writer);
     mcp_write_member_int(&writer, "status", problem->http_status);
@@ -306,17 +340,27 @@ static void problems_have_the_programs_form(void **state)
            "{\"status\":404,\"title\":\"E_NOT_FOUND\",\"detail\":\"no such universe\","
            "\"instance\":\"/refuse\",\"app\":\"app\"}");
     expect_field("Content-Type", "application/problem+json");
-    expect("GET", "/nowhere", NULL, NULL, 404,
+    expect_field("X-App", "app");
+    expect("GET", "/nowhere", "X-Mark: one\r\n", NULL, 404,
            "{\"status\":404,\"title\":\"E_NOT_FOUND\",\"detail\":\"there is nothing at this path\","
            "\"instance\":\"/nowhere\",\"app\":\"app\"}");
+    expect_field("X-App", "app");
+    expect_field("X-Mark", "one");
     expect(
         "PUT", "/tagged", NULL, "{}", 405,
         "{\"status\":405,\"title\":\"E_METHOD\",\"detail\":\"this path does not have this method\","
         "\"instance\":\"/tagged\",\"app\":\"app\"}");
-    expect_field("Allow", "GET");
+    expect_field("Allow", "GET, HEAD");
+    expect_field("X-App", "app");
     expect("GET", "/tagged", "Host: evil.example\r\n", NULL, 403,
            "{\"status\":403,\"title\":\"E_DENIED\",\"detail\":\"this Host is not served\","
            "\"instance\":\"/tagged\",\"app\":\"app\"}");
+    expect_field("X-App", "app");
+    expect("GET", "/many", NULL, NULL, 404,
+           "{\"status\":404,\"title\":\"E_NOT_FOUND\",\"detail\":\"there is nothing at this path\","
+           "\"instance\":\"/many\",\"app\":\"app\"}");
+    expect_field("X-Field-9", "of many");
+    expect_field("Content-Type", "application/problem+json");
     memset(path, 'v', sizeof path - 1);
     path[0] = '/';
     web_ask(&answer, port, "GET", path, NULL, NULL);

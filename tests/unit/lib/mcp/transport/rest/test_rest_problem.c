@@ -55,8 +55,9 @@ static void http_refusals_have_a_status(void **state)
 static void expect(const mcp_http_options *http, const mcp_problem *problem,
                    const char *wanted_type, const char *wanted)
 {
+    const mcp__problem of = { .shown = *problem };
     mcp_buf body;
-    const char *type = mcp__problem_write(&body, http, problem);
+    const char *type = mcp__problem_write(&body, http, &of);
 
     assert_string_equal(type, wanted_type);
     mcp_buf_putc(&body, '\0');

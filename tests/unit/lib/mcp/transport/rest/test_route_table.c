@@ -66,7 +66,7 @@ static void paths_fit_segment_by_segment(void **state)
     assert_ptr_equal(find("GET", "/th%69ngs:all", allowed), &routes[4]);
     assert_ptr_equal(find("GET", "/things%3Aall", allowed), &routes[4]);
     assert_null(find("DELETE", "/things", allowed));
-    assert_string_equal(allowed, "GET, POST");
+    assert_string_equal(allowed, "GET, HEAD, POST");
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
         assert_null(find("GET", strangers[i], allowed));
         assert_string_equal(allowed, "");
@@ -150,6 +150,54 @@ static void tables_are_checked(void **state)
     assert_int_equal(mcp__route_check(idle, NULL), MCP_E_PARAMS);
 }
 
+/* A row that could never answer a request is a mistake of its author. */
+static void rows_without_requests_are_named(void **state)
+{
+    static const struct {
+        mcp_route rows[3];
+        const char *words;
+    } wrong[] = {
+        { { { "GET", "/x/{id", nothing, MCP_READS, 0 } }, "GET /x/{id has a variable" },
+        { { { "GET", "/x/id}", nothing, MCP_READS, 0 } }, "a whole segment" },
+        { { { "GET", "/x/{}", nothing, MCP_READS, 0 } }, "a whole segment" },
+        { { { "GET", "/x/{a}{b}", nothing, MCP_READS, 0 } }, "a whole segment" },
+        { { { "GET", "/x/{a}.json", nothing, MCP_READS, 0 } }, "a whole segment" },
+        { { { "GET", "/{a}/x/{a}", nothing, MCP_READS, 0 } },
+          "GET /{a}/x/{a} has a variable twice" },
+        { { { "GET", "/x", nothing, MCP_READS, 0 }, { "GET", "/x", nothing, MCP_READS, 0 } },
+          "GET /x is in the table twice" },
+        { { { "PUT", "/x", nothing, MCP_WRITES, -1 } }, "PUT /x has a negative bound" },
+    };
+    static const mcp_route good[] = { { "GET", "/{a}/{b}/{aa}", nothing, MCP_READS, 0 },
+                                      { "PUT", "/{a}/{b}/{aa}", nothing, MCP_WRITES, 0 },
+                                      { "GET", "/", nothing, MCP_READS, 0 },
+                                      { "GET", "/a/a", nothing, MCP_READS, 0 },
+                                      { 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(mcp__route_check(wrong[i].rows, &err), MCP_E_PARAMS);
+        if (!strstr(err.message, wrong[i].words))
+            fail_msg("expected \"%s\" in \"%s\"", wrong[i].words, err.message);
+    }
+    assert_int_equal(mcp__route_check(good, NULL), MCP_OK);
+}
+
+static void a_slash_at_the_end_of_a_pattern_is_ignored_too(void **state)
+{
+    static const mcp_route slashed[] = { { "GET", "/x/", nothing, MCP_READS, 0 },
+                                         { "GET", "/y/{id}/", nothing, MCP_READS, 0 },
+                                         { 0 } };
+
+    (void)state;
+    assert_int_equal(mcp__route_check(slashed, NULL), MCP_OK);
+    assert_ptr_equal(mcp__route_find(slashed, "GET", "/x", 2, NULL), &slashed[0]);
+    assert_ptr_equal(mcp__route_find(slashed, "GET", "/x/", 3, NULL), &slashed[0]);
+    assert_ptr_equal(mcp__route_find(slashed, "GET", "/y/1", 4, NULL), &slashed[1]);
+    assert_null(mcp__route_find(slashed, "GET", "/x//", 4, NULL));
+    assert_null(mcp__route_find(slashed, "GET", "/y/", 3, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +206,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_a_text_is_refused),
         cmocka_unit_test(a_path_and_its_query_have_64_parts),
         cmocka_unit_test(tables_are_checked),
+        cmocka_unit_test(rows_without_requests_are_named),
+        cmocka_unit_test(a_slash_at_the_end_of_a_pattern_is_ignored_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,12 @@ static int run(const char *mode)
         pause();
     if (strcmp(mode, "no_hello") == 0)
         return 0;
+    if (strcmp(mode, "no_finish") == 0) {
+        say("{\"type\":\"hello\",\"protocol\":\"0.1\",\"parser_id\":\"demo\",\"parser_version\":"
+            "\"1.0.0\",\"capabilities\":{\"finish\":true},\"encoding\":\"cfb\"}");
+        rows("rows", 0, 1);
+        return 0;
+    }
     if (strcmp(mode, "late_hello") == 0)
         begin("rows", 0, "*");
     hello(strcmp(mode, "other_version") == 0 ? "9.9.9" : "1.0.0",

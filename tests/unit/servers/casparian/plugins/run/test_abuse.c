@@ -114,8 +114,14 @@ static void a_fork_bomb_of_a_module_is_bounded(void **state)
                      "    os.fork()\n");
     rig_parse(self, "one.txt");
     assert_int_not_equal(self->outcome.failure, CASPARIAN_FAILURE_NONE);
-    /* 64 at most by the limit; the tear-down waits until there is none. */
-    assert_true(count_processes() <= 70);
+    /* 64 at most at a time by the limit. While the processes end and others take their places, a
+     * look at /proc that takes long finds both, so the least of several looks counts. */
+    size_t least = SIZE_MAX;
+    for (int i = 0; i < 20 && least > 70; i++) {
+        size_t count = count_processes();
+        least = count < least ? count : least;
+    }
+    assert_true(least <= 70);
 }
 
 static void a_daemon_of_a_module_ends_with_its_guest(void **state)

@@ -118,6 +118,7 @@ static void violations_have_their_words(void **state)
         { "wrong_rows", CASPARIAN_FAILURE_PROTOCOL_ERROR, "says 4 rows, and 3 came" },
         { "damaged", CASPARIAN_FAILURE_PROTOCOL_ERROR, "output rows: " },
         { "too_long", CASPARIAN_FAILURE_PROTOCOL_ERROR, "a block of 2147483647 bytes" },
+        { "no_finish", CASPARIAN_FAILURE_PROTOCOL_ERROR, "without cf_finish" },
         { "cut", CASPARIAN_FAILURE_PROTOCOL_ERROR, "ended within an output" },
         { "stray_rows", CASPARIAN_FAILURE_PROTOCOL_ERROR, "rows outside of an output" },
         { "crash", CASPARIAN_FAILURE_CRASHED, "signal 11" },

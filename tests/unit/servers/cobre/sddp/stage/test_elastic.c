@@ -14,6 +14,8 @@
 #include "sddp/stage/elastic.h"
 
 static case_kit kit;
+static elastic_gap violated[4]; /* constraint rows, by the last search */
+static size_t violated_count;
 
 /* The gaps from these storages, without noise. */
 static size_t calm_gaps(const stage_lp *stage, const double *storage, elastic_gap *gaps,
@@ -25,7 +27,10 @@ static size_t calm_gaps(const stage_lp *stage, const double *storage, elastic_ga
     assert_true(stage->layout.items <= sizeof values / sizeof values[0]);
     items_of_noise(stage, calm, random, 1);
     items_of_state(stage, storage, &(item_lanes){ 1, random, 1, 0 }, values);
-    return elastic_gaps(stage, values, 1, gaps, most);
+    elastic_gaps found = { .most = most, .hydros = gaps, .rows = violated };
+    elastic_find(&found, stage, values, 1);
+    violated_count = found.row_count;
+    return found.hydro_count;
 }
 
 /* Two plants in a row without inflow, from 100 hm3 each; the second must end with `needed`. */
@@ -67,7 +72,7 @@ static void what_is_missing(void **state)
     size_t count = gaps_of(250.0, gaps, 4);
     assert_in_range(count, 1, 2);
     for (size_t i = 0; i < count; i++)
-        sum += gaps[i].hm3;
+        sum += gaps[i].amount;
     assert_true(fabs(sum - 80.0) < 1e-6);
 }
 
@@ -89,12 +94,12 @@ static void the_largest_first(void **state)
     assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
     assert_int_equal(calm_gaps(&stage, storage, gaps, 2), 2);
-    assert_int_equal(gaps[0].hydro, 0);
-    assert_true(fabs(gaps[0].hm3 - 90.0) < 1e-6);
-    assert_int_equal(gaps[1].hydro, 1);
-    assert_true(fabs(gaps[1].hm3 - 50.0) < 1e-6);
+    assert_int_equal(gaps[0].at, 0);
+    assert_true(fabs(gaps[0].amount - 90.0) < 1e-6);
+    assert_int_equal(gaps[1].at, 1);
+    assert_true(fabs(gaps[1].amount - 50.0) < 1e-6);
     assert_int_equal(calm_gaps(&stage, storage, gaps, 1), 1);
-    assert_int_equal(gaps[0].hydro, 0);
+    assert_int_equal(gaps[0].at, 0);
     mcp_arena_free(arena);
 }
 
@@ -119,8 +124,61 @@ static void each_block_of_a_chronological_stage(void **state)
     assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
     assert_int_equal(calm_gaps(&stage, &empty, gaps, 2), 1);
-    assert_true(fabs(gaps[0].hm3 - 10.8) < 1e-6);
+    assert_true(fabs(gaps[0].amount - 10.8) < 1e-6);
     mcp_arena_free(arena);
+}
+
+/* 2 * storage of the first plant, which starts with 100 hm3 and takes no more, must be `bound`. */
+static size_t gaps_of_wish(double bound, double penalty, double minimum, elastic_gap *gaps)
+{
+    static const double storage[] = { 100.0, 100.0 };
+    mcp_arena *arena = mcp_arena_new(0);
+    program_models models;
+    program_context context;
+    stage_lp stage;
+
+    kit_begin(&kit, 2, 2, 1, 1, 0);
+    kit_hydro(&kit, 0, 0)->max_storage = 100.0;
+    kit_hydro(&kit, 0, 1)->min_storage = minimum;
+    kit_add_term(&kit, COBRE_VAR_HYDRO_STORAGE, 0, 2.0);
+    kit_set_constraint(&kit, COBRE_SENSE_EQ, bound, penalty);
+    assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
+    assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
+    assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
+    size_t count = calm_gaps(&stage, storage, gaps, 4);
+    mcp_arena_free(arena);
+    return count;
+}
+
+/* No more than 200 can be, and no less than 0. */
+static void a_constraint_that_cannot_hold(void **state)
+{
+    elastic_gap gaps[4];
+
+    (void)state;
+    assert_int_equal(gaps_of_wish(200.0, 0.0, 0.0, gaps), 0);
+    assert_int_equal(violated_count, 0);
+    assert_int_equal(gaps_of_wish(230.0, 0.0, 0.0, gaps), 0);
+    assert_int_equal(violated_count, 1);
+    assert_int_equal(violated[0].at, 0);
+    assert_true(fabs(violated[0].amount - 30.0) < 1e-6);
+    assert_int_equal(gaps_of_wish(-10.0, 0.0, 0.0, gaps), 0);
+    assert_int_equal(violated_count, 1);
+    assert_true(fabs(violated[0].amount + 10.0) < 1e-6);
+}
+
+/* The second plant lacks 50 hm3, which is no matter of the constraint. */
+static void a_balance_and_a_constraint(void **state)
+{
+    elastic_gap gaps[4];
+
+    (void)state;
+    assert_int_equal(gaps_of_wish(230.0, 0.0, 150.0, gaps), 1);
+    assert_int_equal(gaps[0].at, 1);
+    assert_true(fabs(gaps[0].amount - 50.0) < 1e-6);
+    assert_int_equal(violated_count, 1);
+    assert_int_equal(gaps_of_wish(230.0, 5.0, 150.0, gaps), 1); /* it has a slack */
+    assert_int_equal(violated_count, 0);
 }
 
 int main(void)
@@ -130,6 +188,8 @@ int main(void)
         cmocka_unit_test(what_is_missing),
         cmocka_unit_test(the_largest_first),
         cmocka_unit_test(each_block_of_a_chronological_stage),
+        cmocka_unit_test(a_constraint_that_cannot_hold),
+        cmocka_unit_test(a_balance_and_a_constraint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

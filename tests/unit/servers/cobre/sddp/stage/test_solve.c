@@ -134,6 +134,61 @@ static void a_stage_solve_counts_once(void **state)
     sddp_free(study);
 }
 
+/* What the solver tells apart of a cut's row. */
+static double unit_of(const sddp *study, const lp *model, size_t cut)
+{
+    const stage_lp *program = &study->programs[STAGE];
+    int columns[HYDROS + 1] = { program->theta };
+    double values[HYDROS + 1] = { 1.0 };
+
+    for (size_t j = 0; j < HYDROS; j++) {
+        columns[j + 1] = stage_lp_storage(program, j);
+        values[j + 1] = -cuts_slope(&study->pools[STAGE], cut, j);
+    }
+    return lp_row_unit(model, HYDROS + 1, columns, values);
+}
+
+/* A long training has many cuts that are equal but for rounding. They are no rows: those that the
+ * solver cannot tell from the first of them would each be a solve for nothing. */
+static void cuts_within_the_tolerance_are_no_rows(void **state)
+{
+    enum { COPIES = 60 };
+    sddp *study = trained(1);
+    worker *w = &study->workers[0];
+    cut_pool *pool = &study->pools[STAGE];
+    size_t count = pool->count, larger = 0;
+    answer one;
+
+    (void)state;
+    solve_case(&one, study, w, 0);
+    const lp *model = w->workspaces[STAGE].model;
+    if (!model) { /* the dual simplex reads cuts in place */
+        sddp_free(study);
+        return;
+    }
+    double theta_unit = lp_column_unit(model, study->programs[STAGE].theta);
+    assert_int_equal(study_reserve_cuts(study, STAGE, count * COPIES, NULL), MCP_OK);
+    for (size_t c = 0; c < count; c++) {
+        const cut_record record = pool->record[c];
+        double slope[HYDROS], unit = unit_of(study, model, c);
+        larger += unit > 4.0 * theta_unit;
+        for (size_t j = 0; j < HYDROS; j++)
+            slope[j] = cuts_slope(pool, c, j);
+        for (int k = 0; k < COPIES; k++)
+            assert_int_equal(
+                cuts_append(pool, pool->intercept[c] + 0.5e-9 * unit, slope, 0, &record, NULL),
+                MCP_OK);
+    }
+    assert_true(larger > 0);
+    int64_t before = lp_work(model)->solves;
+    for (size_t v = 0; v < SOLVES; v++)
+        solve_case(&one, study, w, v);
+    print_message("%lld solves of %d programs\n", (long long)(lp_work(model)->solves - before),
+                  SOLVES);
+    assert_true(lp_work(model)->solves - before <= 3 * SOLVES);
+    sddp_free(study);
+}
+
 /* A group answers as its lanes one by one, and each gradient is a subgradient: the objective at
  * another state is no less than the line through it says. */
 static void groups_answer_as_their_lanes(void **state)
@@ -172,6 +227,7 @@ int main(void)
         cmocka_unit_test(history_does_not_show),
         cmocka_unit_test(all_cuts_hold),
         cmocka_unit_test(a_stage_solve_counts_once),
+        cmocka_unit_test(cuts_within_the_tolerance_are_no_rows),
         cmocka_unit_test(groups_answer_as_their_lanes),
     };
     int failed = 0;

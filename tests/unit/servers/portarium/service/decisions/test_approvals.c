@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "engine/gates/approval.h"
 #include "model/identity.h"
 
 static plane_rig rig;
@@ -472,6 +473,86 @@ static void an_assigned_approval_is_for_its_assignee(void **state)
     rig_expect(&rig, &rig_operator, "createApproval", NULL, body, 422); /* due in the past */
 }
 
+static mcp_status make_late(portarium_tx *tx, void *data, mcp_error *err)
+{
+    portarium_record approval;
+    const mcp_json *patch = NULL;
+    mcp_status st = portarium_object(tx, &patch, err, "dueAtIso", "2026-01-02T03:04:05.000Z", NULL);
+    if (st == MCP_OK)
+        st = portarium_record_get(&approval, tx, &portarium_approvals, data, err);
+    return st == MCP_OK
+               ? portarium_record_patch(&approval, tx, &portarium_approvals, patch, NULL, err)
+               : st;
+}
+
+/* Its time passes while the changes are made. */
+static void an_approval_whose_time_is_over_is_not_asked_for_again(void **state)
+{
+    char body[512], when[MCP_CLOCK_UTC_SIZE];
+    (void)state;
+    const char *run = start("slow");
+    portarium_time_write(when, mcp_clock_wall_ms() + 3600000);
+    snprintf(body, sizeof body,
+             "{\"runId\":\"%s\",\"planId\":\"plan-1\",\"prompt\":\"?\",\"dueAtIso\":\"%s\"}", run,
+             when);
+    rig_expect(&rig, &rig_operator, "createApproval", NULL, body, 201);
+    const char *id = mcp_json_get_string(rig_body(&rig), "approvalId");
+    decide(&bert, id, "RequestChanges", "", 200);
+    assert_int_equal(
+        portarium_plane_write(rig.plane, "ws-1", rig.arena, make_late, (void *)id, NULL), MCP_OK);
+    const char *arguments = mcp_arena_printf(rig.arena, "{\"approvalId\":\"%s\"}", id);
+    rig_expect(&rig, &rig_operator, "resubmitApproval", arguments, "{\"note\":\"better\"}", 409);
+    assert_non_null(strstr(rig.reply.detail, "has expired"));
+    expect_status(id, "Expired");
+    const mcp_json *json = rig_await(&rig, run, "Failed");
+    assert_string_equal(mcp_json_string(mcp_json_pointer(json, "/failure/class"), NULL),
+                        "approval-expired");
+    assert_null(mcp_json_get(json, "controlState"));
+    assert_int_equal(events("ApprovalRequested", id), 1);
+    rig_expect(&rig, &rig_operator, "resubmitApproval", arguments, "{\"note\":\"better\"}", 409);
+}
+
+/* Asked for ten hours ago, due four hours ago. */
+static mcp_status make_old_and_look(portarium_tx *tx, void *data, mcp_error *err)
+{
+    portarium_record approval;
+    char asked[MCP_CLOCK_UTC_SIZE], due[MCP_CLOCK_UTC_SIZE];
+    const mcp_json *patch = NULL;
+    portarium_time_write(asked, tx->now_ms - 10 * 3600000);
+    portarium_time_write(due, tx->now_ms - 4 * 3600000);
+    mcp_status st = portarium_object(tx, &patch, err, "requestedAtIso", asked, "dueAtIso", due,
+                                     NULL);
+    if (st == MCP_OK)
+        st = portarium_record_get(&approval, tx, &portarium_approvals, data, err);
+    if (st == MCP_OK)
+        st = portarium_record_patch(&approval, tx, &portarium_approvals, patch, NULL, err);
+    return st == MCP_OK ? portarium_approval_tick(tx, data, err) : st;
+}
+
+/* As after a plane was down, or its clock was set: a step behind the end is not reached. */
+static void an_approval_is_not_escalated_behind_its_end(void **state)
+{
+    (void)state;
+    const char *run = start("slow");
+    rig_expect(
+        &rig, &rig_operator, "createApproval", NULL,
+        mcp_arena_printf(
+            rig.arena,
+            "{\"runId\":\"%s\",\"planId\":\"plan-1\",\"prompt\":\"?\",\"assigneeUserId\":\"bert\","
+            "\"escalationChain\":[{\"stepOrder\":1,\"escalateToUserId\":\"carla\","
+            "\"afterHours\":5},{\"stepOrder\":2,\"escalateToUserId\":\"dora\","
+            "\"afterHours\":8}]}",
+            run),
+        201);
+    const char *id = mcp_json_get_string(rig_body(&rig), "approvalId");
+    assert_int_equal(
+        portarium_plane_write(rig.plane, "ws-1", rig.arena, make_old_and_look, (void *)id, NULL),
+        MCP_OK);
+    expect_status(id, "Expired");
+    assert_int_equal(events("ApprovalEscalated", id), 1);
+    rig_await(&rig, run, "Failed");
+}
+
 /* ---- forms, subjects, races ------------------------------------------------------------------ */
 
 static void answers_of_a_form_become_output(void **state)
@@ -702,6 +783,8 @@ int main(void)
         cmocka_unit_test(who_has_done_a_part_may_not_approve_the_other),
         cmocka_unit_test(another_adapter_makes_an_approval_stale),
         cmocka_unit_test(an_assigned_approval_is_for_its_assignee),
+        cmocka_unit_test(an_approval_whose_time_is_over_is_not_asked_for_again),
+        cmocka_unit_test(an_approval_is_not_escalated_behind_its_end),
         cmocka_unit_test(answers_of_a_form_become_output),
         cmocka_unit_test(of_a_hundred_deciders_one_wins),
         cmocka_unit_test(policies_ask_for_approval_and_deny),

@@ -66,6 +66,14 @@ static const char *text_at(const char *pointer)
     return text ? text : "";
 }
 
+/* -1: there is none. */
+static int64_t int_at(const char *pointer)
+{
+    int64_t value = -1;
+    mcp_json_int(mcp_json_pointer(rig_body(&rig), pointer), &value);
+    return value;
+}
+
 static void make_items(int count)
 {
     for (int i = 0; i < count; i++)
@@ -397,6 +405,8 @@ typedef struct receiver {
     bool is_signed;
 } receiver;
 
+static char long_body[6 << 20];
+
 static bool receive(void *data, http_peer *peer, int fd, const http_peer_request *request)
 {
     receiver *self = data;
@@ -413,13 +423,17 @@ static bool receive(void *data, http_peer *peer, int fd, const http_peer_request
     mcp_hmac_sha256(digest, self->secret, strlen(self->secret), text.data, text.length, NULL);
     keys_hex(expected, digest);
     self->is_signed &= strncmp(signature, "v1=", 3) == 0 && strcmp(signature + 3, expected) == 0;
-    bool refuses = self->refused == 0;
+    bool refuses = self->refused == 0, is_second = self->count == 1;
     if (refuses)
         self->refused++;
     else if (self->count < EVENTS)
         snprintf(self->ids[self->count++], sizeof id, "%s", id);
     pthread_mutex_unlock(&self->lock);
     mcp_buf_clear(&text);
+    if (is_second) { /* longer than what is read of an answer */
+        memset(long_body, 'x', sizeof long_body - 1);
+        return http_peer_reply(fd, "200 OK", long_body);
+    }
     return http_peer_reply(fd, refuses ? "500 No" : "204 OK", "");
 }
 
@@ -464,10 +478,81 @@ static const char *hidden_of_webhook(const char *id)
     return hidden;
 }
 
+static void list_webhooks_later(void)
+{
+    usleep(10000);
+    rig_expect(&rig, &rig_admin, "listWebhooks", NULL, NULL, 200);
+}
+
+/* The port is closed. Neither it nor the address behind the name is in what admins see. */
+static void failed_deliveries_are_shown(void **state)
+{
+    (void)state;
+    http_peer *peer = http_peer_start(receive, NULL);
+    int port = http_peer_port(peer);
+    http_peer_end(peer);
+    rig_expect(&rig, &rig_admin, "createWebhook", NULL, "{\"url\":\"https://hooks.example.com/x\"}",
+               201);
+    const char *id = text_at("/webhookId"), *secret = text_at("/secret");
+    run_sql("UPDATE webhooks SET json = $1",
+            mcp_arena_printf(rig.arena, "{\"webhookId\":\"%s\",\"url\":\"http://localhost:%d/x\"}",
+                             id, port));
+    make_items(1);
+    rig_expect(&rig, &rig_admin, "listWebhooks", NULL, NULL, 200);
+    for (int i = 0; i < 3000 && int_at("/items/0/consecutiveFailures") < 2; i++)
+        list_webhooks_later();
+    assert_true(int_at("/items/0/consecutiveFailures") >= 2);
+    assert_string_equal(text_at("/items/0/lastFailure/reason"),
+                        "the receiver could not be reached");
+    assert_non_null(text_at("/items/0/nextAttemptAtIso"));
+    assert_null(strstr(rig.reply.text, secret));
+    assert_null(strstr(rig.reply.text, "127.0.0.1"));
+    rig_expect(&rig, &rig_admin, "deleteWebhook",
+               mcp_arena_printf(rig.arena, "{\"webhookId\":\"%s\"}", id), NULL, 204);
+}
+
+static void a_type_that_no_event_has_is_refused(void **state)
+{
+    (void)state;
+    rig_expect(&rig, &rig_admin, "createWebhook", NULL,
+               "{\"url\":\"https://hooks.example.com/x\",\"types\":[\"RunStarted\","
+               "\"RunSuceeded\"]}",
+               422);
+    assert_int_equal(rig.reply.fields.count, 1);
+    assert_string_equal(rig.reply.fields.items[0].field, "/types/1");
+    assert_non_null(strstr(rig.reply.fields.items[0].message, "RunSuceeded"));
+    assert_non_null(strstr(rig.reply.fields.items[0].message, "EventType"));
+    rig_expect(&rig, &rig_admin, "listWebhooks", NULL, NULL, 200);
+    assert_int_equal(mcp_json_count(mcp_json_get(rig_body(&rig), "items")), 0);
+}
+
+/* The document that the refusal names has exactly the types that there are. */
+static void the_schema_has_the_types_of_events(void **state)
+{
+    portarium_event_type type;
+    mcp_buf text;
+    mcp_json_writer writer;
+    const mcp_json *schemas = NULL;
+    (void)state;
+    mcp_buf_init(&text, 4 << 20);
+    mcp_json_writer_init(&writer, &text);
+    portarium_shapes_write(&writer, portarium_plane_shapes(rig.plane));
+    assert_int_equal(mcp_json_read(&schemas, rig.arena, text.data, text.length, NULL), MCP_OK);
+    const mcp_json *types = mcp_json_pointer(schemas, "/EventType/enum");
+    assert_int_equal(mcp_json_count(types), PORTARIUM_COUNT(PORTARIUM_EVENT_TYPE_MAP));
+    for (size_t i = 0; i < mcp_json_count(types); i++) {
+        assert_true(
+            portarium_event_type_read(&type, mcp_json_string(mcp_json_item(types, i), NULL)));
+        assert_int_equal(type, i);
+    }
+    mcp_buf_clear(&text);
+}
+
 /* Registered addresses are https; this one is changed to the test's own. */
 static void events_are_delivered_in_order(void **state)
 {
     receiver self = { .lock = PTHREAD_MUTEX_INITIALIZER, .is_signed = true };
+    int64_t failed = 0;
     (void)state;
     rig_expect(&rig, &rig_admin, "createWebhook", NULL,
                "{\"url\":\"https://elsewhere.example.com/x\"}", 422);
@@ -487,6 +572,8 @@ static void events_are_delivered_in_order(void **state)
     rig_expect(&rig, &rig_admin, "listWebhooks", NULL, NULL, 200);
     assert_null(strstr(rig.reply.text, self.secret));
     assert_null(strstr(hidden_of_webhook(id), self.secret));
+    assert_int_equal(int_at("/items/0/consecutiveFailures"), 0);
+    assert_null(mcp_json_pointer(rig_body(&rig), "/items/0/lastFailure"));
     make_items(EVENTS - 1);
     rig_expect(&rig, &rig_admin, "createUser", NULL,
                "{\"userId\":\"u-1\",\"email\":\"x@example.com\",\"roles\":[\"admin\"]}", 201);
@@ -495,6 +582,11 @@ static void events_are_delivered_in_order(void **state)
         usleep(10000);
     assert_int_equal(received(&self), EVENTS);
     assert_true(self.is_signed);
+    for (int i = 0; i < 3000 && int_at("/items/0/consecutiveFailures") != 0; i++)
+        list_webhooks_later();
+    assert_string_equal(text_at("/items/0/lastFailure/reason"), "the receiver answered 500");
+    assert_true(portarium_time_read(&failed, text_at("/items/0/lastFailure/atIso")));
+    assert_null(mcp_json_pointer(rig_body(&rig), "/items/0/nextAttemptAtIso"));
     mcp_error err = MCP_ERROR_INIT;
     db_session *session = NULL;
     db_rows *rows = NULL;
@@ -531,6 +623,9 @@ int main(void)
         cmocka_unit_test(legal_holds_are_bounded),
         cmocka_unit_test(stored_evidence_cannot_be_changed),
         cmocka_unit_test(another_workspace_is_behind_a_fence),
+        cmocka_unit_test(a_type_that_no_event_has_is_refused),
+        cmocka_unit_test(the_schema_has_the_types_of_events),
+        cmocka_unit_test(failed_deliveries_are_shown),
         cmocka_unit_test(events_are_delivered_in_order),
     };
     int failures = cmocka_run_group_tests_name("in memory", tests, begin_memory, end);

@@ -209,16 +209,19 @@ static void rows_are_stored_in_their_order(void **state)
     for (int i = 0; i < ROWS; i++) {
         char id[16];
         snprintf(id, sizeof id, "r-%d", i);
-        const portarium_event event = { .type = "T", .kind = "run", .id = id, .run_id = id };
+        const portarium_event event = {
+            .type = "RunPaused", .kind = "run", .id = id, .run_id = id
+        };
         store_expect(&rig, portarium_event_add(tx, &event, &rig.err), MCP_OK);
         if (i == 10)
             assert_int_equal(number("SELECT COUNT(*) FROM outbox WHERE workspace = 'ws-1'"), 11);
     }
     end();
-    assert_int_equal(engine_int(rig.engine->db, "SELECT COUNT(*) FROM outbox WHERE workspace = "
-                                                "'ws-1' AND type = 'T' AND run_id = aggregate AND "
-                                                "aggregate LIKE 'r-%' AND json LIKE '%' || "
-                                                "aggregate || '%'"),
+    assert_int_equal(engine_int(rig.engine->db,
+                                "SELECT COUNT(*) FROM outbox WHERE workspace = "
+                                "'ws-1' AND type = 'RunPaused' AND run_id = aggregate AND "
+                                "aggregate LIKE 'r-%' AND json LIKE '%' || "
+                                "aggregate || '%'"),
                      ROWS);
     assert_int_equal(engine_int(rig.engine->db,
                                 "SELECT COUNT(*) FROM outbox AS o WHERE workspace = "

@@ -110,6 +110,31 @@ static void test_rogues(void **unused)
     world_free(&w);
 }
 
+/* Speeds and periods are any finite numbers; what they make of time may not be. */
+static void test_angles_beyond_a_double(void **unused)
+{
+    world w = world_new();
+    (void)unused;
+
+    add_star(&w, "sun", NULL, "");
+    add_star(&w, "fast", "sun", "");
+    accept(&w, "{'type':'updateStar','id':'fast','payload':{'orbitalSpeed':1e300}}", NULL);
+    add_star(&w, "turned", "sun", ORBIT ",'orbitRotX':1e308");
+    add_star(&w, "still", NULL, ROGUE ",'pathCurvature':0.5,'pathPeriod':0}");
+    add_star(&w, "point", NULL, ROGUE ",'pathCurvature':0.5,'semiMajorAxis':0}");
+    add_star(&w, "short", NULL, ROGUE ",'pathCurvature':0.5,'pathPeriod':1e-310}");
+    for (double time = 0; time <= 1e15; time += 5e14) {
+        places all = places_at(&w, time, NULL);
+        assert_int_equal(all.count, 6);
+        for (size_t i = 0; i < all.count; i++)
+            for (int axis = 0; axis < 3; axis++)
+                if (!isfinite(all.items[i].xyz[axis]))
+                    fail_msg("%s is nowhere at %g", all.items[i].id, time);
+        assert_place(&all, 3, "still", 101, 2, 3); /* as at the angle 0 */
+    }
+    world_free(&w);
+}
+
 static void test_angles(void **unused)
 {
     (void)unused;
@@ -240,9 +265,13 @@ static void test_groups(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound_bodies), cmocka_unit_test(test_rogues),
-        cmocka_unit_test(test_angles),       cmocka_unit_test(test_which),
-        cmocka_unit_test(test_formats),      cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_bound_bodies),
+        cmocka_unit_test(test_rogues),
+        cmocka_unit_test(test_angles_beyond_a_double),
+        cmocka_unit_test(test_angles),
+        cmocka_unit_test(test_which),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_groups),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
