@@ -2,6 +2,7 @@
  * program.c - beginning and end of a program and of its commands: signals, output, exit statuses.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -11,6 +12,11 @@
 #include "serve/serve.h"
 
 #define RECORD_MAX 65536
+
+/* Memory at the end of the heap that is not given back, and the size from which an allocation is a
+ * mapping of its own. */
+#define TRIM_BYTES (8 << 20)
+#define MMAP_BYTES (2 << 20)
 
 int serve_main(const cli_program *program, int argc, char **argv)
 {
@@ -28,6 +34,14 @@ int serve_main_with(const cli_program *program, int argc, char **argv, FILE *out
         return exit_status;
     fprintf(err, "error: standard output cannot be written: %s\n", strerror(errno));
     return exit_status == SERVE_EXIT_DONE ? SERVE_EXIT_FILES : exit_status;
+}
+
+void serve_keep_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
+    (void)mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+#endif
 }
 
 int serve_exit_status(mcp_status status)

@@ -14,11 +14,6 @@
  * on many threads: with two arenas a server that is always busy keeps its size. */
 #define ARENAS_MAX 2
 
-/* The memory of a batch of rows comes from the heap and stays there for the next batch. Else each
- * batch has fresh pages, which took a tenth of the time of a check. */
-#define TRIM_BYTES (8 << 20)
-#define MMAP_BYTES (2 << 20)
-
 static const cli_program program = {
     .name = "casparian",
     .version = CAUSEWAY_VERSION,
@@ -38,9 +33,9 @@ int main(int argc, char **argv)
     (void)umask(S_IRWXG | S_IRWXO);
 #ifdef __GLIBC__
     (void)mallopt(M_ARENA_MAX, ARENAS_MAX);
-    (void)mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
-    (void)mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
 #endif
+    /* A batch of rows: with fresh pages for each, a tenth of the time of a check. */
+    serve_keep_memory();
     if (argc > 1 && strcmp(argv[1], COLUMNS_SEALED_COMMAND) == 0)
         return columns_sealed_main();
     return serve_main(&program, argc, argv);

@@ -1,8 +1,6 @@
 /*
  * main.c - the program portarium: its table of commands.
  */
-#include <malloc.h>
-
 #include "about/doctor.h"
 #include "about/version.h"
 #include "commands/plane_commands.h"
@@ -310,16 +308,9 @@ static const cli_program program = {
     .usage_record = "{\"error\":\"the command line is invalid\",\"status\":\"E_PARAMS\"}",
 };
 
-/* What a batch of changes frees stays for the next batch. Else each batch has fresh pages, which
- * took a fifth of the time of a decision. */
-#define TRIM_BYTES (8 << 20)
-#define MMAP_BYTES (2 << 20)
-
 int main(int argc, char **argv)
 {
-#ifdef __GLIBC__
-    (void)mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
-    (void)mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
-#endif
+    /* A batch of changes: with fresh pages for each, a fifth of the time of a decision. */
+    serve_keep_memory();
     return serve_main(&program, argc, argv);
 }

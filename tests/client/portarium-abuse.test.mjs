@@ -261,6 +261,18 @@ test('odd ids in bodies make nothing', async () => {
     }
 });
 
+test('a text with a NUL character is refused, and not cut there', async () => {
+    const bodies = [{ ...MANUAL, workflowId: 'wf-nul', name: 'a\u0000b' }, { ...MANUAL, workflowId: 'wf-nul', name: 'a', ['description\u0000x']: 'b' }];
+    for (const body of bodies) {
+        const { status, text } = await server.ask('POST', '/v1/workspaces/ws-1/workflows', { body });
+        assert.equal(status, 422, text);
+        assert.match(text, /with a NUL character/);
+    }
+    const { status, json } = await server.ask('POST', RUNS, { body: { workflowId: 'wf-noop', parameters: { deep: [{ text: 'x\u0000' }] } } });
+    assert.equal(status, 422);
+    assert.deepEqual(json.errors.map(({ field }) => field), ['/parameters/deep/0/text']);
+});
+
 test('cursors, orders and filters are taken as they are, or refused', async () => {
     const b64 = (text) => Buffer.from(text).toString('base64url');
     for (const cursor of ['x'.repeat(8000), b64('[]'), b64('{"a":1}'), b64("' OR 1=1 --"), '%00', '....', b64('\u0000\u0001'), b64('x'.repeat(3000)), 'run-none', `${b64('a')}==`]) {

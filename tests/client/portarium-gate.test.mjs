@@ -631,7 +631,7 @@ describe('a gate of its own', () => {
         upstream.closeAllConnections();
     });
 
-    test('the example: stars of a running universe, behind the gate', async () => {
+    test('the example: stars of a running universe, behind the gate', async (t) => {
         const example = path.join(root, 'examples', 'portarium');
         const db = `sqlite:${path.join(self.dir, 'example.db')}`;
         const config = path.join(self.dir, 'example.toml');
@@ -641,6 +641,7 @@ describe('a gate of its own', () => {
             return done.stdout.trim();
         };
         const stars = await startUniverse('memory');
+        t.after(() => stars.child.kill('SIGKILL'));
         await createUniverse(stars, 'sky');
         fs.writeFileSync(config, fs.readFileSync(path.join(example, 'host.toml'), 'utf8').replace('http://127.0.0.1:3001/mcp', `${stars.base}/mcp`), { mode: 0o600 });
         cli('admin', 'apply', path.join(example, 'gate.json'));
@@ -652,6 +653,7 @@ describe('a gate of its own', () => {
             env: { ...process.env, PORTARIUM_TOKEN: token },
         });
         const client = new Client({ name: 'test', version: '1' });
+        t.after(() => client.close());
         await client.connect(transport);
         assert.deepEqual((await client.listTools()).tools.map(({ name }) => name).sort(), ['get_universe_state', 'list_universe_commands', 'send_universe_command']);
         assert.ok(!(await call(client, 'get_universe_state', { universeId: 'sky' })).isError);
@@ -661,6 +663,7 @@ describe('a gate of its own', () => {
         const tick = { universeId: 'sky', command: { type: 'tick' } };
         const { approvalId } = record(await call(client, 'send_universe_command', tick));
         const served = spawn(program, ['serve', '--db', db, '--port', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+        t.after(() => served.kill('SIGKILL'));
         let log = '';
         served.stderr.setEncoding('utf8').on('data', (text) => { log += text; });
         await until(() => /serving (http:\S+)\n/.test(log), 'the cockpit');

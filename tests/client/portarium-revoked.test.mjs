@@ -126,7 +126,7 @@ async function deactivate(servers, db) {
     assert.equal((await stays).status, 200);
 }
 
-test('what a user reads and waits for ends when he is deactivated, and his tokens end when he is deleted', async () => {
+test('what a user reads and waits for ends when the user is deactivated, and the tokens end when the user is deleted', async () => {
     const server = await plane(CONTENT);
     await deactivate([server], server.db);
     await server.close();

@@ -146,8 +146,14 @@ static bool find_depth(const mcp_json *body, portarium_fields *fields)
     return false;
 }
 
-/* The first fault that no schema states: a duplicate member, or a text that is too long. Depth
- * first; values are nested at most 64 deep. */
+/* Whether no text of the plane can be that one: PostgreSQL stores no NUL, and C ends at it. */
+static bool is_unfit(const char *text, size_t length)
+{
+    return text && (length > PORTARIUM_TEXT_MAX || memchr(text, '\0', length));
+}
+
+/* The first fault that no schema states: a duplicate member, a text that is too long or has a NUL
+ * character. Depth first; values are nested at most 64 deep. */
 static bool find_fault(const mcp_json *value, const char *at, portarium_fields *fields)
 {
     size_t length = 0;
@@ -158,18 +164,26 @@ static bool find_fault(const mcp_json *value, const char *at, portarium_fields *
         portarium_fields_add(fields, portarium_fields_at(fields, at, name), "duplicate member");
         return true;
     }
-    if (mcp_json_string(value, &length) && length > PORTARIUM_TEXT_MAX) {
-        portarium_fields_add(fields, at, "a text of more than %d bytes", PORTARIUM_TEXT_MAX);
+    const char *text = mcp_json_string(value, &length);
+    if (is_unfit(text, length)) {
+        if (length > PORTARIUM_TEXT_MAX)
+            portarium_fields_add(fields, at, "a text of more than %d bytes", PORTARIUM_TEXT_MAX);
+        else
+            portarium_fields_add(fields, at, "a text with a NUL character");
         return true;
     }
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         const mcp_json *item = mcp_json_item(value, i);
-        bool is_long = mcp_json_string(item, &length) && length > PORTARIUM_TEXT_MAX;
-        if (!is_long && !mcp_json_is_object(item) && !mcp_json_is_array(item))
+        const char *member = is_object ? mcp_json_name(value, i, &length) : NULL;
+        if (member && memchr(member, '\0', length)) {
+            portarium_fields_add(fields, at, "a name with a NUL character");
+            return true;
+        }
+        text = mcp_json_string(item, &length);
+        if (!is_unfit(text, length) && !mcp_json_is_object(item) && !mcp_json_is_array(item))
             continue;
-        const char *deeper = is_object
-                                 ? portarium_fields_at(fields, at, mcp_json_name(value, i, NULL))
-                                 : portarium_fields_index(fields, at, i);
+        const char *deeper = is_object ? portarium_fields_at(fields, at, member)
+                                       : portarium_fields_index(fields, at, i);
         if (find_fault(item, deeper, fields))
             return true;
     }

@@ -1,10 +1,10 @@
 /**
  * vocabulary.h - the words of the control plane: each enum and the texts that the wire has for it.
  *
- * One map an enum, so that values and texts cannot differ. For each enum portarium_X there are two
- * functions: portarium_X_text gives the text, a constant; portarium_X_read finds the value of a
- * text and returns false, with *out untouched, when there is none. Texts are compared exactly.
- * Any thread.
+ * One map an enum, so that values and texts cannot differ. For each enum portarium_X there are
+ * three functions: portarium_X_text gives the text, a constant; portarium_X_at gives the text at an
+ * index from 0, NULL behind the last; portarium_X_read finds the value of a text and returns false,
+ * with *out untouched, when there is none. Texts are compared exactly. Any thread.
  */
 #ifndef PORTARIUM_VOCABULARY_H
 #define PORTARIUM_VOCABULARY_H
@@ -205,6 +205,7 @@ PORTARIUM_VOCABULARIES(PORTARIUM_ENUM)
 
 #define PORTARIUM_FUNCTIONS(type, MAP) \
     const char *portarium_##type##_text(portarium_##type value); \
+    const char *portarium_##type##_at(size_t index); \
     bool portarium_##type##_read(portarium_##type *out, const char *text);
 PORTARIUM_VOCABULARIES(PORTARIUM_FUNCTIONS)
 

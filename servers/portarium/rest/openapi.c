@@ -96,7 +96,7 @@ static void write_words(mcp_json_writer *out, const portarium_column *column)
 }
 
 /* Several with commas between. */
-static void write_statuses(mcp_json_writer *out, const portarium_column *column)
+static void write_several(mcp_json_writer *out, const portarium_column *column)
 {
     mcp_write_object(out);
     mcp_write_member_string(out, "name", column->member);
@@ -115,8 +115,8 @@ static void write_statuses(mcp_json_writer *out, const portarium_column *column)
 
 static void write_filter(mcp_json_writer *out, const portarium_column *column)
 {
-    if (column->word && strcmp(column->member, "status") == 0) {
-        write_statuses(out, column);
+    if (column->flags & PORTARIUM_SEVERAL) {
+        write_several(out, column);
         return;
     }
     begin_parameter(out, column->member, "query",

@@ -27,7 +27,7 @@ mcp_status portarium_feed_new(portarium_feed **out, db *database,
 /** Room for the text of portarium_feed_group. */
 #define PORTARIUM_GROUP_SIZE 512
 
-/** The group of a user's streams (bus_subscription), which end when he is deactivated. */
+/** The group of a user's streams (bus_subscription), which end when the user is deactivated. */
 void portarium_feed_group(char out[PORTARIUM_GROUP_SIZE], const char *subject);
 
 /** Wakes all calls that wait, ends all streams. NULL is fine. */

@@ -67,14 +67,14 @@ static const char *words_of(mcp_arena *arena, const portarium_column *column)
     return out;
 }
 
-/* Of a filter of words the value is one of them; of `status`, several with commas between. */
+/* Of a filter of words the value is one of them; of some, several with commas between. */
 static void judge_filter(portarium_fields *fields, const portarium_column *column,
                          const char *value)
 {
     if ((column->flags & PORTARIUM_INTEGER) && strcmp(value, "true") != 0 &&
         strcmp(value, "false") != 0)
         portarium_fields_add(fields, column->member, "must be true or false");
-    bool may_be_more = strcmp(column->member, "status") == 0;
+    bool may_be_more = column->flags & PORTARIUM_SEVERAL;
     bool is_good = true;
     for (const char *at = value; column->word && is_good && at;) {
         size_t length = may_be_more ? strcspn(at, ",") : strlen(at);

@@ -111,12 +111,12 @@ static mcp_status apply_one(application *self, size_t list, const char *workspac
     if (!portarium_operation_find(lists[list].create))
         return mcp_error_set(err, MCP_E_UNSUPPORTED, "%s cannot be applied", lists[list].member);
     mcp_status st = portarium_session_run(session, lists[list].create, workspace, NULL, body, err);
+    if (st == MCP_E_EXISTS && lists[list].stays)
+        st = MCP_OK;
     if (st == MCP_OK && session->reply.status == 201)
         self->done.created++;
-    else if (st == MCP_OK || (st == MCP_E_EXISTS && lists[list].stays))
+    else if (st == MCP_OK)
         self->done.unchanged++;
-    if (st == MCP_E_EXISTS && lists[list].stays)
-        return MCP_OK;
     if (st != MCP_E_EXISTS || !id || !lists[list].update)
         return st;
     st = arguments_of(&arguments, session->arena, lists[list].id, id, err);

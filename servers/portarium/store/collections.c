@@ -9,21 +9,7 @@
 #define SORT PORTARIUM_SORT
 #define SEARCH PORTARIUM_SEARCH
 #define INTEGER PORTARIUM_INTEGER
-
-#define TEXT(name, text) text,
-#define WORDS(name, MAP)                                                                           \
-    static const char *name(size_t index)                                                          \
-    {                                                                                              \
-        static const char *const words[] = { MAP(TEXT) NULL };                                     \
-        return words[index];                                                                       \
-    }
-WORDS(run_status, PORTARIUM_RUN_STATUS_MAP)
-WORDS(action_state, PORTARIUM_ACTION_STATE_MAP)
-WORDS(approval_status, PORTARIUM_APPROVAL_STATUS_MAP)
-WORDS(work_item_status, PORTARIUM_WORK_ITEM_STATUS_MAP)
-WORDS(human_task_status, PORTARIUM_HUMAN_TASK_STATUS_MAP)
-WORDS(category, PORTARIUM_CATEGORY_MAP)
-#undef TEXT
+#define SEVERAL PORTARIUM_SEVERAL
 
 const portarium_collection portarium_workspaces = {
     .table = "workspaces",
@@ -71,7 +57,7 @@ const portarium_collection portarium_runs = {
     .noun = "Run",
     .id_member = "runId",
     .begins_due = true,
-    .columns = { { "status", "status", FILTER | SORT, run_status },
+    .columns = { { "status", "status", FILTER | SEVERAL | SORT, portarium_run_status_at },
                  { "workflow_id", "workflowId", FILTER | SEARCH, NULL },
                  { "started_at", "startedAtIso", SORT, NULL } },
 };
@@ -82,7 +68,7 @@ const portarium_collection portarium_actions = {
     .id_member = "actionId",
     .columns = { { "run_id", "runId", FILTER, NULL },
                  { "ord", "order", SORT | INTEGER, NULL },
-                 { "state", "state", FILTER, action_state } },
+                 { "state", "state", FILTER, portarium_action_state_at } },
 };
 
 const portarium_collection portarium_plans = {
@@ -95,7 +81,7 @@ const portarium_collection portarium_approvals = {
     .table = "approvals",
     .noun = "Approval",
     .id_member = "approvalId",
-    .columns = { { "status", "status", FILTER, approval_status },
+    .columns = { { "status", "status", FILTER | SEVERAL, portarium_approval_status_at },
                  { "run_id", "runId", FILTER, NULL },
                  { "plan_id", "planId", FILTER, NULL },
                  { "work_item_id", "workItemId", FILTER, NULL },
@@ -118,7 +104,7 @@ const portarium_collection portarium_work_items = {
     .table = "work_items",
     .noun = "Work item",
     .id_member = "workItemId",
-    .columns = { { "status", "status", FILTER, work_item_status },
+    .columns = { { "status", "status", FILTER | SEVERAL, portarium_work_item_status_at },
                  { "owner", "ownerUserId", FILTER, NULL },
                  { "title", "title", SEARCH, NULL } },
     .links = { { "runId", "run" },
@@ -131,7 +117,7 @@ const portarium_collection portarium_human_tasks = {
     .table = "human_tasks",
     .noun = "Human task",
     .id_member = "humanTaskId",
-    .columns = { { "status", "status", FILTER, human_task_status },
+    .columns = { { "status", "status", FILTER | SEVERAL, portarium_human_task_status_at },
                  { "run_id", "runId", FILTER, NULL },
                  { "assignee", "assigneeId", FILTER, NULL } },
 };
@@ -170,7 +156,7 @@ const portarium_collection portarium_entries = {
     .table = "evidence",
     .noun = "Evidence",
     .id_member = "evidenceId",
-    .columns = { { "category", "category", FILTER, category },
+    .columns = { { "category", "category", FILTER, portarium_category_at },
                  { "run_id", "runId", FILTER, NULL },
                  { "plan_id", "planId", FILTER, NULL },
                  { "work_item_id", "workItemId", FILTER, NULL } },

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mcp/hash.h"
 #include "model/identity.h"
 
-enum { SQL_MAX = 2048, VALUES_MAX = 32, SEARCH_MAX = 256, STATUSES_MAX = 8 };
+enum { SQL_MAX = 2048, VALUES_MAX = 32, SEARCH_MAX = 256, SEVERAL_MAX = 8 };
 
 /* The statement of a list as it grows. */
 typedef struct list {
@@ -64,16 +65,18 @@ static bool integer_of(int64_t *out, const char *text)
     return *text && *end == '\0' && errno == 0;
 }
 
-/* The values of a filter by status: "pending,assigned". */
-static mcp_status add_statuses(list *self, mcp_arena *arena, const char *text, mcp_error *err)
+/* The values of a filter that may have several: "pending,assigned". */
+static mcp_status add_several(list *self, mcp_arena *arena, const portarium_filter *filter,
+                              mcp_error *err)
 {
     int count = 0;
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    for (const char *at = filter->value; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         const char *one = mcp_arena_strndup(arena, at, strcspn(at, ","));
         if (!one)
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for a list");
-        if (++count > STATUSES_MAX)
-            return mcp_error_set(err, MCP_E_PARAMS, "status names more than %d", STATUSES_MAX);
+        if (++count > SEVERAL_MAX)
+            return mcp_error_set(err, MCP_E_PARAMS, "%s names more than %d", filter->name,
+                                 SEVERAL_MAX);
         add(self, count > 1 ? ", " : "");
         add_value(self, db_text(one));
     }
@@ -94,8 +97,8 @@ static mcp_status add_filter(list *self, mcp_arena *arena, const portarium_filte
         add(self, column->name);
         add(self, " IN (");
         mcp_status st = MCP_OK;
-        if (strcmp(name, "status") == 0)
-            st = add_statuses(self, arena, value, err);
+        if (column->flags & PORTARIUM_SEVERAL)
+            st = add_several(self, arena, filter, err);
         else
             add_value(self, is_integer ? db_int(number) : db_text(value));
         if (filter->other) {
@@ -220,21 +223,16 @@ static mcp_status key_of_id(list *self, portarium_tx *tx, const char *id, const 
     return st;
 }
 
-/* FNV-1a, continued with a text and its end. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
-    for (const char *at = text ? text : "";; at++) {
-        hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
-        if (!*at)
-            return hash;
-    }
+    return 31 * hash + mcp_fnv1a(text);
 }
 
 uint64_t portarium_query_hash(const portarium_query *query, const portarium_collection *where,
                               const char *workspace)
 {
     bool by_time = !query->sort || strcmp(query->sort, "createdAtIso") == 0;
-    uint64_t hash = mix(mix(0xcbf29ce484222325, where->table), workspace);
+    uint64_t hash = mix(mix(0, where->table), workspace);
     for (size_t i = 0; i < query->filter_count; i++) {
         const portarium_filter *filter = &query->filters[i];
         hash = mix(mix(mix(hash, filter->name), filter->value), filter->other);

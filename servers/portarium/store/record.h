@@ -14,10 +14,11 @@
 
 /** What a column is for. */
 enum {
-    PORTARIUM_FILTER = 1 << 0, /* lists filter by it, under the name of its member */
-    PORTARIUM_SORT = 1 << 1,   /* lists sort by it, under the name of its member */
-    PORTARIUM_SEARCH = 1 << 2, /* `q` searches it */
-    PORTARIUM_INTEGER = 1 << 3 /* of integers or truth values, not of texts */
+    PORTARIUM_FILTER = 1 << 0,  /* lists filter by it, under the name of its member */
+    PORTARIUM_SORT = 1 << 1,    /* lists sort by it, under the name of its member */
+    PORTARIUM_SEARCH = 1 << 2,  /* `q` searches it */
+    PORTARIUM_INTEGER = 1 << 3, /* of integers or truth values, not of texts */
+    PORTARIUM_SEVERAL = 1 << 4  /* its filter may have several values, with commas between */
 };
 
 /** A column that copies a member of the document. */

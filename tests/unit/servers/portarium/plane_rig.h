@@ -69,6 +69,29 @@ static inline void rig_close(plane_rig *rig)
     mcp_arena_free(rig->arena);
 }
 
+/* Register an adapter. @param kind of its binding: the executor */
+static inline mcp_status rig_insert_adapter(portarium_tx *tx, const char *id, const char *family,
+                                            const char *kind, mcp_error *err)
+{
+    const mcp_json *json = NULL;
+    const char *text = mcp_arena_printf(
+        tx->arena,
+        "{\"schemaVersion\":1,\"adapterId\":\"%s\",\"workspaceId\":\"ws-1\",\"providerSlug\":"
+        "\"fake\",\"portFamily\":\"%s\",\"enabled\":true,\"binding\":{\"kind\":\"%s\"}}",
+        id, family, kind);
+    mcp_status st = mcp_json_read(&json, tx->arena, text, strlen(text), err);
+    return st == MCP_OK
+               ? portarium_record_insert(NULL, tx, &portarium_adapters, id, json, NULL, err)
+               : st;
+}
+
+/* The text at a JSON Pointer; "": there is none. */
+static inline const char *rig_text_at(const mcp_json *json, const char *pointer)
+{
+    const char *text = mcp_json_string(mcp_json_pointer(json, pointer), NULL);
+    return text ? text : "";
+}
+
 /* Run an operation. @param arguments,body JSON texts; NULL: none. @return the HTTP status */
 static inline int rig_run(plane_rig *rig, const portarium_actor *actor, const char *name,
                           const char *arguments, const char *body)

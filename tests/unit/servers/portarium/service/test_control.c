@@ -10,26 +10,11 @@
 
 static plane_rig rig;
 
-static mcp_status insert_adapter(portarium_tx *tx, const char *id, const char *family,
-                                 const char *kind, mcp_error *err)
-{
-    const mcp_json *json = NULL;
-    char text[512];
-    snprintf(text, sizeof text,
-             "{\"schemaVersion\":1,\"adapterId\":\"%s\",\"workspaceId\":\"ws-1\",\"providerSlug\":"
-             "\"fake\",\"portFamily\":\"%s\",\"enabled\":true,\"binding\":{\"kind\":\"%s\"}}",
-             id, family, kind);
-    mcp_status st = mcp_json_read(&json, tx->arena, text, strlen(text), err);
-    return st == MCP_OK
-               ? portarium_record_insert(NULL, tx, &portarium_adapters, id, json, NULL, err)
-               : st;
-}
-
 static mcp_status insert_adapters(portarium_tx *tx, void *data, mcp_error *err)
 {
     (void)data;
-    mcp_status st = insert_adapter(tx, "ad-1", "SoftwareDev", "fake", err);
-    return st == MCP_OK ? insert_adapter(tx, "ad-2", "ItsmItOps", "repeatable", err) : st;
+    mcp_status st = rig_insert_adapter(tx, "ad-1", "SoftwareDev", "fake", err);
+    return st == MCP_OK ? rig_insert_adapter(tx, "ad-2", "ItsmItOps", "repeatable", err) : st;
 }
 
 static const uint8_t key[32] = { 1, 2, 3 };
@@ -101,16 +86,10 @@ static const mcp_json *full(const char *run)
     return rig_body(&rig);
 }
 
-static const char *text_at(const mcp_json *json, const char *pointer)
-{
-    const char *text = mcp_json_string(mcp_json_pointer(json, pointer), NULL);
-    return text ? text : "";
-}
-
 static void await_action(const char *run, const char *state)
 {
     for (int i = 0; i < 3000; i++) {
-        if (strcmp(text_at(full(run), "/actions/0/state"), state) == 0)
+        if (strcmp(rig_text_at(full(run), "/actions/0/state"), state) == 0)
             return;
         usleep(10000);
     }
@@ -153,15 +132,15 @@ static void cancelling_ends_what_waits_for_people(void **state)
     rig_await(&rig, run, "WaitingForApproval");
     const mcp_json *before = full(run);
     assert_int_equal(mcp_json_count(mcp_json_get(before, "pendingApprovals")), 1);
-    assert_string_equal(text_at(before, "/actions/0/state"), "WaitingForApproval");
+    assert_string_equal(rig_text_at(before, "/actions/0/state"), "WaitingForApproval");
     expect(&rig_auditor, "cancelRun", run, NULL, 403);
     expect(&rig_approver, "cancelRun", run, NULL, 403);
     expect(&rig_operator, "cancelRun", run, "{\"rationale\":\"not needed\"}", 200);
     const mcp_json *after = full(run);
-    assert_string_equal(text_at(after, "/status"), "Cancelled");
-    assert_string_equal(text_at(after, "/actions/0/state"), "Cancelled");
-    assert_string_equal(text_at(after, "/actions/0/startedAtIso"), "");
-    assert_string_not_equal(text_at(after, "/actions/0/endedAtIso"), "");
+    assert_string_equal(rig_text_at(after, "/status"), "Cancelled");
+    assert_string_equal(rig_text_at(after, "/actions/0/state"), "Cancelled");
+    assert_string_equal(rig_text_at(after, "/actions/0/startedAtIso"), "");
+    assert_string_not_equal(rig_text_at(after, "/actions/0/endedAtIso"), "");
     assert_int_equal(mcp_json_count(mcp_json_get(after, "pendingApprovals")), 0);
     question status = ask("SELECT status FROM approvals WHERE run_id = $1", run);
     assert_string_equal(status.answer, "Expired");
@@ -196,8 +175,8 @@ static void cancelling_stops_attempts_in_flight(void **state)
         usleep(10000);
     }
     assert_string_not_equal(late.answer, "");
-    assert_string_equal(text_at(full(run), "/status"), "Cancelled");
-    assert_string_equal(text_at(full(run), "/actions/0/state"), "Cancelled");
+    assert_string_equal(rig_text_at(full(run), "/status"), "Cancelled");
+    assert_string_equal(rig_text_at(full(run), "/actions/0/state"), "Cancelled");
 }
 
 static void an_ended_run_is_not_cancelled(void **state)
@@ -227,15 +206,15 @@ static void a_paused_run_continues_when_it_is_resumed(void **state)
     expect(&rig_operator, "interveneInRun", run,
            "{\"interventionType\":\"escalate\",\"rationale\":\"who is there\"}", 422);
     expect(&rig_operator, "interveneInRun", run, PAUSE, 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "Paused");
-    assert_string_equal(text_at(rig_body(&rig), "/controlState"), "blocked");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "Paused");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/controlState"), "blocked");
     expect(&rig_operator, "interveneInRun", run, RESUME, 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "Running");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "Running");
     assert_null(mcp_json_get(rig_body(&rig), "controlState"));
     expect(&rig_operator, "interveneInRun", run,
            "{\"interventionType\":\"handoff\",\"rationale\":\"your turn now\",\"target\":\"olga\"}",
            200);
-    assert_string_equal(text_at(rig_body(&rig), "/operatorOwnerId"), "olga");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/operatorOwnerId"), "olga");
     expect(&rig_operator, "cancelRun", run, NULL, 200);
     assert_null(mcp_json_get(rig_body(&rig), "operatorOwnerId"));
 }
@@ -246,7 +225,7 @@ static void resuming_does_not_walk_through_a_gate(void **state)
     const char *run = start("wf-gate");
     rig_await(&rig, run, "WaitingForApproval");
     expect(&rig_admin, "interveneInRun", run, RESUME, 409);
-    assert_string_equal(text_at(full(run), "/status"), "WaitingForApproval");
+    assert_string_equal(rig_text_at(full(run), "/status"), "WaitingForApproval");
 }
 
 static void nothing_is_dispatched_while_the_workspace_is_frozen(void **state)
@@ -256,7 +235,7 @@ static void nothing_is_dispatched_while_the_workspace_is_frozen(void **state)
     rig_expect(&rig, &rig_admin, "freezeWorkspace", NULL, "{\"rationale\":\"fire\"}", 200);
     const char *run = start("wf-noop");
     const char *second = start("wf-noop");
-    assert_string_equal(text_at(full(run), "/status"), "Pending");
+    assert_string_equal(rig_text_at(full(run), "/status"), "Pending");
     rig_expect(&rig, &rig_admin, "unfreezeWorkspace", NULL, "{\"rationale\":\"it is out\"}", 200);
     rig_await(&rig, run, "Succeeded");
     rig_await(&rig, second, "Succeeded");
@@ -268,8 +247,8 @@ static const char *start_unknown(void)
 {
     const char *run = start("wf-unknown");
     const mcp_json *json = rig_await(&rig, run, "Paused");
-    assert_string_equal(text_at(json, "/controlState"), "blocked");
-    assert_string_equal(text_at(full(run), "/actions/0/errorClass"), "unknown-outcome");
+    assert_string_equal(rig_text_at(json, "/controlState"), "blocked");
+    assert_string_equal(rig_text_at(full(run), "/actions/0/errorClass"), "unknown-outcome");
     return run;
 }
 
@@ -288,7 +267,7 @@ static void an_unknown_outcome_waits_for_a_person(void **state)
     expect(&rig_operator, "interveneInRun", run, RESUME, 409);
     resolve(run, "{\"outcome\":\"succeeded\",\"rationale\":\"I saw it\",\"output\":{\"n\":1}}",
             200);
-    assert_string_equal(text_at(rig_body(&rig), "/state"), "Succeeded");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/state"), "Succeeded");
     const mcp_json *json = rig_await(&rig, run, "Succeeded");
     assert_non_null(mcp_json_pointer(json, "/output/n"));
     resolve(run, "{\"outcome\":\"retry\",\"rationale\":\"again\"}", 409);
@@ -306,7 +285,7 @@ static void an_unknown_outcome_waits_for_a_person(void **state)
 
 static const char *approve(const char *run)
 {
-    const char *approval = text_at(full(run), "/pendingApprovals/0/approvalId");
+    const char *approval = rig_text_at(full(run), "/pendingApprovals/0/approvalId");
     rig_expect(&rig, &rig_approver, "decideApproval",
                mcp_arena_printf(rig.arena, "{\"approvalId\":\"%s\"}", approval),
                "{\"decision\":\"Approved\",\"rationale\":\"as agreed\"}", 200);
@@ -343,7 +322,7 @@ static void a_pause_outlives_a_resolved_outcome(void **state)
     const char *run = start_unknown();
     expect(&rig_operator, "interveneInRun", run, PAUSE, 200);
     resolve(run, "{\"outcome\":\"succeeded\",\"rationale\":\"I saw it\"}", 200);
-    assert_string_equal(text_at(full(run), "/status"), "Paused");
+    assert_string_equal(rig_text_at(full(run), "/status"), "Paused");
     expect(&rig_operator, "interveneInRun", run, RESUME, 200);
     rig_await(&rig, run, "Succeeded");
 }
@@ -376,7 +355,7 @@ static void an_output_that_cannot_be_stored_fails_the_action(void **state)
                      ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"deep\"}"))),
     };
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
-        assert_string_equal(text_at(rig_await(&rig, runs[i], "Failed"), "/failure/class"),
+        assert_string_equal(rig_text_at(rig_await(&rig, runs[i], "Failed"), "/failure/class"),
                             "validation");
 }
 
@@ -408,7 +387,7 @@ static void a_lost_attempt_is_repeated_only_where_that_does_no_harm(void **state
     }
     rig_await(&rig, runs[0], "Succeeded");
     rig_await(&rig, runs[1], "Paused");
-    assert_string_equal(text_at(full(runs[1]), "/actions/0/errorClass"), "unknown-outcome");
+    assert_string_equal(rig_text_at(full(runs[1]), "/actions/0/errorClass"), "unknown-outcome");
 }
 
 /* A plane that is closed while attempts wait for a thread gives them back: another plane on the
@@ -467,9 +446,9 @@ static void a_secret_parameter_reaches_the_other_system_and_nobody_else(void **s
     (void)state;
     rig_expect(&rig, &rig_admin, "createWorkflow", NULL, SECRET_WORKFLOW, 201);
     rig_expect(&rig, &rig_operator, "startRun", NULL, START_SECRET, 201);
-    assert_string_equal(text_at(rig_body(&rig), "/parameters/token"), "[secret]");
-    const mcp_json *run = rig_await(&rig, text_at(rig_body(&rig), "/runId"), "Succeeded");
-    assert_string_equal(text_at(run, "/output/token"), "[secret]");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/parameters/token"), "[secret]");
+    const mcp_json *run = rig_await(&rig, rig_text_at(rig_body(&rig), "/runId"), "Succeeded");
+    assert_string_equal(rig_text_at(run, "/output/token"), "[secret]");
     assert_int_equal(atomic_load(&secrets), 1);
     expect_nowhere("runs", "json || COALESCE(hidden, '')");
     expect_nowhere("run_actions", "json || COALESCE(hidden, '')");
@@ -513,13 +492,13 @@ static void a_failed_run_is_undone_backwards(void **state)
         "done", "refuse", "done");
     const char *run = start(define("wf-undo", "Auto", actions));
     const mcp_json *json = rig_await(&rig, run, "Failed");
-    assert_string_equal(text_at(json, "/failure/actionId"), "three");
+    assert_string_equal(rig_text_at(json, "/failure/actionId"), "three");
     const mcp_json *all = mcp_json_get(full(run), "actions");
     assert_int_equal(mcp_json_count(all), 6);
     for (size_t i = 0; i < 6; i++) {
         const mcp_json *action = mcp_json_item(all, i);
-        assert_string_equal(mcp_arena_printf(rig.arena, "%s %s", text_at(action, "/actionId"),
-                                             text_at(action, "/state")),
+        assert_string_equal(mcp_arena_printf(rig.arena, "%s %s", rig_text_at(action, "/actionId"),
+                                             rig_text_at(action, "/state")),
                             expected[i]);
     }
     question summary = ask("SELECT id FROM evidence WHERE run_id = $1 AND json LIKE "
@@ -560,8 +539,8 @@ static void expect_actions(const char *run, const char *const *expected, size_t 
     assert_int_equal(mcp_json_count(all), count);
     for (size_t i = 0; i < count; i++) {
         const mcp_json *action = mcp_json_item(all, i);
-        assert_string_equal(mcp_arena_printf(rig.arena, "%s %s", text_at(action, "/actionId"),
-                                             text_at(action, "/state")),
+        assert_string_equal(mcp_arena_printf(rig.arena, "%s %s", rig_text_at(action, "/actionId"),
+                                             rig_text_at(action, "/state")),
                             expected[i]);
     }
 }
@@ -578,8 +557,8 @@ static void a_cancelled_run_is_undone_backwards_on_request(void **state)
     expect(&rig_operator, "cancelRun", run, "{\"compensate\":true,\"rationale\":\"wrong one\"}",
            200);
     const mcp_json *json = rig_await(&rig, run, "Cancelled");
-    assert_string_equal(text_at(json, "/cancellation/requestedByUserId"), "otto");
-    assert_string_equal(text_at(json, "/cancellation/rationale"), "wrong one");
+    assert_string_equal(rig_text_at(json, "/cancellation/requestedByUserId"), "otto");
+    assert_string_equal(rig_text_at(json, "/cancellation/rationale"), "wrong one");
     assert_null(mcp_json_get(json, "failure"));
     expect_actions(run, expected, 5);
     await_evidence(run, "to be undone: wrong one");
@@ -598,12 +577,12 @@ static void a_second_cancellation_stops_the_undoing(void **state)
     const char *run = start_undoable("wf-undo-4", "block");
     rig_await(&rig, run, "WaitingForApproval");
     expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "Running");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "Running");
     assert_non_null(mcp_json_get(rig_body(&rig), "cancellation"));
     expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "Running");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "Running");
     expect(&rig_operator, "cancelRun", run, NULL, 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "Cancelled");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "Cancelled");
     expect_actions(run, expected, 5);
 }
 
@@ -613,7 +592,7 @@ static void a_run_with_nothing_to_undo_is_cancelled_at_once(void **state)
     const char *run = start("wf-gate");
     rig_await(&rig, run, "WaitingForApproval");
     expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "Cancelled");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "Cancelled");
     run = start("wf-noop");
     rig_await(&rig, run, "Succeeded");
     expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 409);
@@ -633,7 +612,7 @@ static void an_unknown_compensation_waits_for_a_person(void **state)
                of_run(run, ",\"actionId\":\"one:compensate\""),
                "{\"outcome\":\"succeeded\",\"rationale\":\"it is gone\"}", 200);
     const mcp_json *json = rig_await(&rig, run, "Failed");
-    assert_string_equal(text_at(json, "/failure/actionId"), "two");
+    assert_string_equal(rig_text_at(json, "/failure/actionId"), "two");
 }
 
 /* Whether the second action is to be undone is not known before a person has said what it did. */
@@ -698,23 +677,23 @@ static void a_manual_action_waits_for_its_completion(void **state)
     const char *arguments = mcp_arena_printf(rig.arena, "{\"humanTaskId\":\"%s\"}", task);
     rig_expect(&rig, &rig_operator, "assignHumanTask", arguments,
                "{\"workforceMemberId\":\"anna\"}", 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "assigned");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "assigned");
     complete(run, "0123456789012345678901", "Succeeded", 403);
     complete(run, token, "Succeeded", 200);
     const mcp_json *json = rig_await(&rig, run, "Succeeded");
-    assert_string_equal(text_at(json, "/output/notes"), "by hand");
+    assert_string_equal(rig_text_at(json, "/output/notes"), "by hand");
     complete(run, token, "Succeeded", 200);
     complete(run, token, "Failed", 409);
     rig_expect(&rig, &rig_operator, "getHumanTask", arguments, NULL, 200);
-    assert_string_equal(text_at(rig_body(&rig), "/status"), "completed");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/status"), "completed");
 }
 
 static const char *await_task(const char *run, const char *status)
 {
     for (int i = 0; i < 6000; i++) {
         rig_expect(&rig, &rig_operator, "listHumanTasks", of_run(run, ""), NULL, 200);
-        if (strcmp(text_at(rig_body(&rig), "/items/0/status"), status) == 0)
-            return text_at(rig_body(&rig), "/items/0/workItemId");
+        if (strcmp(rig_text_at(rig_body(&rig), "/items/0/status"), status) == 0)
+            return rig_text_at(rig_body(&rig), "/items/0/workItemId");
         usleep(10000);
     }
     fail_msg("the task is not %s: %.*s", status, (int)rig.reply.length, rig.reply.text);
@@ -731,7 +710,7 @@ static void a_task_that_is_late_is_escalated(void **state)
     await_evidence(run, "Human task escalated: its time limit has come");
     rig_expect(&rig, &rig_operator, "getWorkItem",
                mcp_arena_printf(rig.arena, "{\"workItemId\":\"%s\"}", item), NULL, 200);
-    assert_string_not_equal(text_at(rig_body(&rig), "/sla/dueAtIso"), "");
+    assert_string_not_equal(rig_text_at(rig_body(&rig), "/sla/dueAtIso"), "");
     task_of(run, &rig_approver, &token);
     complete(run, token, "Succeeded", 200);
     rig_await(&rig, run, "Succeeded");
@@ -747,7 +726,7 @@ static void the_time_limit_of_a_task_is_set_by_its_work_item(void **state)
     rig_expect(&rig, &rig_operator, "getWorkItem", item, NULL, 200);
     rig_expect(&rig, &rig_operator, "updateWorkItem", item,
                mcp_arena_printf(rig.arena, "{\"sla\":{\"dueAtIso\":\"%s\"}}",
-                                text_at(rig_body(&rig), "/createdAtIso")),
+                                rig_text_at(rig_body(&rig), "/createdAtIso")),
                200);
     await_task(run, "escalated");
     expect(&rig_operator, "cancelRun", run, NULL, 200);
@@ -763,7 +742,7 @@ static void a_failed_manual_action_fails_its_run(void **state)
         task_of(run, &rig_operator, &token);
         complete(run, token, outcomes[i], 200);
         const mcp_json *json = rig_await(&rig, run, "Failed");
-        assert_string_equal(text_at(json, "/failure/class"), "conflict");
+        assert_string_equal(rig_text_at(json, "/failure/class"), "conflict");
     }
 }
 

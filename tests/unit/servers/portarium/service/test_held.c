@@ -41,12 +41,6 @@ static const char *start(const char *workflow)
     return mcp_json_get_string(rig_body(&rig), "runId");
 }
 
-static const char *text_at(const mcp_json *json, const char *pointer)
-{
-    const char *text = mcp_json_string(mcp_json_pointer(json, pointer), NULL);
-    return text ? text : "";
-}
-
 static const char *of_run(const char *run, const char *more)
 {
     return mcp_arena_printf(rig.arena, "{\"runId\":\"%s\"%s}", run, more);
@@ -88,16 +82,16 @@ static void a_run_that_changes_hands_stays_held(void **state)
             holds[i].type);
         const char *run = start("wf-held-gate");
         rig_await(&rig, run, "WaitingForApproval");
-        const char *approval = text_at(full(run), "/pendingApprovals/0/approvalId");
+        const char *approval = rig_text_at(full(run), "/pendingApprovals/0/approvalId");
         intervene(holds[i].by, run, hold);
         intervene(&rig_approver, run, reroute);
-        assert_string_equal(text_at(rig_body(&rig), "/controlState"), holds[i].control);
-        assert_string_equal(text_at(rig_body(&rig), "/operatorOwnerId"), "olga");
+        assert_string_equal(rig_text_at(rig_body(&rig), "/controlState"), holds[i].control);
+        assert_string_equal(rig_text_at(rig_body(&rig), "/operatorOwnerId"), "olga");
         rig_expect(&rig, &rig_approver, "decideApproval",
                    mcp_arena_printf(rig.arena, "{\"approvalId\":\"%s\"}", approval),
                    "{\"decision\":\"Approved\",\"rationale\":\"as agreed\"}", 200);
         usleep(300000);
-        assert_string_not_equal(text_at(full(run), "/status"), "Succeeded");
+        assert_string_not_equal(rig_text_at(full(run), "/status"), "Succeeded");
         intervene(&rig_operator, run, RESUME);
         rig_await(&rig, run, "Succeeded");
     }
@@ -105,9 +99,9 @@ static void a_run_that_changes_hands_stays_held(void **state)
     rig_await(&rig, run, "Running");
     intervene(&rig_operator, run, PAUSE);
     intervene(&rig_approver, run, reroute);
-    assert_string_equal(text_at(rig_body(&rig), "/controlState"), "blocked");
+    assert_string_equal(rig_text_at(rig_body(&rig), "/controlState"), "blocked");
     usleep(300000);
-    assert_string_equal(text_at(full(run), "/status"), "Paused");
+    assert_string_equal(rig_text_at(full(run), "/status"), "Paused");
     intervene(&rig_operator, run, RESUME);
     rig_await(&rig, run, "Succeeded");
 }

@@ -27,15 +27,8 @@ static const portarium_executors executors = { .items = { { &fake, NULL } }, .co
 
 static mcp_status insert_adapter(portarium_tx *tx, void *data, mcp_error *err)
 {
-    static const char text[] =
-        "{\"schemaVersion\":1,\"adapterId\":\"ad-1\",\"workspaceId\":\"ws-1\",\"providerSlug\":"
-        "\"fake\",\"portFamily\":\"SoftwareDev\",\"enabled\":true,\"binding\":{\"kind\":\"fake\"}}";
-    const mcp_json *json = NULL;
     (void)data;
-    mcp_status st = mcp_json_read(&json, tx->arena, text, sizeof text - 1, err);
-    return st == MCP_OK
-               ? portarium_record_insert(NULL, tx, &portarium_adapters, "ad-1", json, NULL, err)
-               : st;
+    return rig_insert_adapter(tx, "ad-1", "SoftwareDev", "fake", err);
 }
 
 static const char workflow[] =

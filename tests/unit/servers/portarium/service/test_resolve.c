@@ -9,15 +9,8 @@ static plane_rig rig;
 
 static mcp_status insert_adapter(portarium_tx *tx, void *data, mcp_error *err)
 {
-    static const char text[] =
-        "{\"schemaVersion\":1,\"adapterId\":\"ad-1\",\"workspaceId\":\"ws-1\",\"providerSlug\":"
-        "\"fake\",\"portFamily\":\"SoftwareDev\",\"enabled\":true,\"binding\":{\"kind\":\"fake\"}}";
-    const mcp_json *json = NULL;
     (void)data;
-    mcp_status st = mcp_json_read(&json, tx->arena, text, sizeof text - 1, err);
-    return st == MCP_OK
-               ? portarium_record_insert(NULL, tx, &portarium_adapters, "ad-1", json, NULL, err)
-               : st;
+    return rig_insert_adapter(tx, "ad-1", "SoftwareDev", "fake", err);
 }
 
 static int begin(void **state)
@@ -57,21 +50,15 @@ static const mcp_json *full(const char *run)
     return rig_body(&rig);
 }
 
-static const char *text_at(const mcp_json *json, const char *place)
-{
-    const char *text = mcp_json_string(mcp_json_pointer(json, place), NULL);
-    return text ? text : "";
-}
-
 /* The compensation is the third of the run's actions. */
 static void await_compensation(const char *run, const char *state)
 {
     for (int i = 0; i < 6000; i++) {
-        if (strcmp(text_at(full(run), "/actions/2/state"), state) == 0)
+        if (strcmp(rig_text_at(full(run), "/actions/2/state"), state) == 0)
             return;
         usleep(10000);
     }
-    fail_msg("the compensation is %s", text_at(full(run), "/actions/2/state"));
+    fail_msg("the compensation is %s", rig_text_at(full(run), "/actions/2/state"));
 }
 
 /* Changes are asked for while it is performed. Their resubmission does not release the run, whose
@@ -81,21 +68,22 @@ static void a_resubmission_does_not_release_an_unknown_compensation(void **state
     (void)state;
     atomic_store(&held, 1);
     rig_expect(&rig, &rig_operator, "startRun", NULL, "{\"workflowId\":\"wf\"}", 201);
-    const char *run = text_at(rig_body(&rig), "/runId");
+    const char *run = rig_text_at(rig_body(&rig), "/runId");
     await_compensation(run, "Running");
     rig_expect(&rig, &rig_operator, "createApproval", NULL,
                WITH("{\"runId\":\"%s\",\"planId\":\"plan-1\",\"prompt\":\"?\"}", run), 201);
-    const char *approval = WITH("{\"approvalId\":\"%s\"}", text_at(rig_body(&rig), "/approvalId"));
+    const char *approval = WITH("{\"approvalId\":\"%s\"}",
+                                rig_text_at(rig_body(&rig), "/approvalId"));
     rig_expect(&rig, &rig_approver, "decideApproval", approval,
                "{\"decision\":\"RequestChanges\",\"rationale\":\"say why\"}", 200);
     atomic_store(&held, 0);
     await_compensation(run, "Failed");
     rig_expect(&rig, &rig_operator, "resubmitApproval", approval, "{\"note\":\"because\"}", 200);
-    assert_string_equal(text_at(full(run), "/controlState"), "blocked");
+    assert_string_equal(rig_text_at(full(run), "/controlState"), "blocked");
     rig_expect(&rig, &rig_approver, "decideApproval", approval,
                "{\"decision\":\"Approved\",\"rationale\":\"now I see\"}", 200);
     usleep(200000);
-    assert_string_not_equal(text_at(full(run), "/status"), "Failed");
+    assert_string_not_equal(rig_text_at(full(run), "/status"), "Failed");
     rig_expect(&rig, &rig_operator, "resolveAction",
                WITH("{\"runId\":\"%s\",\"actionId\":\"one:compensate\"}", run),
                "{\"outcome\":\"succeeded\",\"rationale\":\"it is gone\"}", 200);

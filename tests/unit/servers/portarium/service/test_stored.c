@@ -107,12 +107,6 @@ static const char *of_run(const char *run, const char *more)
     return mcp_arena_printf(rig.arena, "{\"runId\":\"%s\"%s}", run, more);
 }
 
-static const char *text_at(const mcp_json *json, const char *pointer)
-{
-    const char *text = mcp_json_string(mcp_json_pointer(json, pointer), NULL);
-    return text ? text : "";
-}
-
 static mcp_status run_sql(portarium_tx *tx, void *data, mcp_error *err)
 {
     int64_t changed = 0;
@@ -135,12 +129,12 @@ static void an_output_with_large_ids_is_stored(void **state)
     (void)state;
     define("wf-ids", "Auto", "ids", NEXT);
     const mcp_json *json = rig_await(&rig, start("wf-ids"), "Succeeded");
-    assert_string_equal(text_at(json, "/output/got/id"), "1234567890123456789");
-    assert_string_equal(text_at(json, "/output/got/list/0"), "-9007199254740993");
+    assert_string_equal(rig_text_at(json, "/output/got/id"), "1234567890123456789");
+    assert_string_equal(rig_text_at(json, "/output/got/list/0"), "-9007199254740993");
     assert_true(mcp_json_is_number(mcp_json_pointer(json, "/output/got/list/1")));
     assert_true(mcp_json_is_number(mcp_json_pointer(json, "/output/got/list/2")));
-    assert_string_equal(text_at(json, "/output/got/text"), "a\xef\xbf\xbd"
-                                                           "b");
+    assert_string_equal(rig_text_at(json, "/output/got/text"), "a\xef\xbf\xbd"
+                                                               "b");
     assert_true(mcp_json_is_number(mcp_json_pointer(json, "/output/got/\xef\xbf\xbd")));
     rig_expect(&rig, &rig_auditor, "verifyEvidence", NULL, NULL, 200);
 }
@@ -178,7 +172,7 @@ static void a_run_that_no_step_can_continue_fails(void **state)
     const char *run = start("wf-gate");
     rig_await(&rig, run, "WaitingForApproval");
     rig_expect(&rig, &rig_operator, "getRun", of_run(run, ",\"view\":\"full\""), NULL, 200);
-    const char *approval = text_at(rig_body(&rig), "/pendingApprovals/0/approvalId");
+    const char *approval = rig_text_at(rig_body(&rig), "/pendingApprovals/0/approvalId");
     change(
         "UPDATE run_actions SET hidden = REPLACE(hidden, '\"any\"', '1234567890123456789') WHERE "
         "hidden LIKE '%\"any\"%'");
@@ -186,8 +180,8 @@ static void a_run_that_no_step_can_continue_fails(void **state)
                mcp_arena_printf(rig.arena, "{\"approvalId\":\"%s\"}", approval),
                "{\"decision\":\"Approved\",\"rationale\":\"as agreed\"}", 200);
     const mcp_json *json = rig_await(&rig, run, "Failed");
-    assert_string_equal(text_at(json, "/failure/class"), "validation");
-    assert_non_null(strstr(text_at(json, "/failure/message"), "cannot continue it"));
+    assert_string_equal(rig_text_at(json, "/failure/class"), "validation");
+    assert_non_null(strstr(rig_text_at(json, "/failure/message"), "cannot continue it"));
     rig_await(&rig, start("wf-ids"), "Succeeded");
 }
 
@@ -316,7 +310,7 @@ static void a_run_that_no_step_can_continue_fails_later(void **state)
     const char *run = start("wf-gate");
     rig_await(&rig, run, "WaitingForApproval");
     rig_expect(&rig, &rig_operator, "getRun", of_run(run, ",\"view\":\"full\""), NULL, 200);
-    const char *approval = text_at(rig_body(&rig), "/pendingApprovals/0/approvalId");
+    const char *approval = rig_text_at(rig_body(&rig), "/pendingApprovals/0/approvalId");
     change(
         "UPDATE run_actions SET hidden = REPLACE(hidden, '\"any\"', '1234567890123456789') WHERE "
         "hidden LIKE '%\"any\"%'");
@@ -326,7 +320,7 @@ static void a_run_that_no_step_can_continue_fails_later(void **state)
                mcp_arena_printf(rig.arena, "{\"approvalId\":\"%s\"}", approval),
                "{\"decision\":\"Approved\",\"rationale\":\"as agreed\"}", 200);
     const mcp_json *json = rig_await(&rig, run, "Failed");
-    assert_non_null(strstr(text_at(json, "/failure/message"), "cannot continue it"));
+    assert_non_null(strstr(rig_text_at(json, "/failure/message"), "cannot continue it"));
     assert_int_equal(atomic_load(&fillings), 0);
     for (int i = 0; i < 6000 && atomic_load(&filling_ended) < atomic_load(&filling_begun); i++)
         usleep(10000);
@@ -352,7 +346,7 @@ static void a_policy_of_meanwhile_denies_the_next_attempt(void **state)
         201);
     atomic_store(&held, 0);
     const mcp_json *json = rig_await(&rig, run, "Failed");
-    assert_string_equal(text_at(json, "/failure/class"), "policy-deny");
+    assert_string_equal(rig_text_at(json, "/failure/class"), "policy-deny");
     assert_int_equal(atomic_load(&calls), before + 1);
 }
 
