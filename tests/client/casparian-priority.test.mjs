@@ -3,10 +3,10 @@
  * and its processes have a lower priority, all others do not.
  */
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 
 import { place, serve, until } from './casparian.mjs';
+import { threads } from './support/processes.mjs';
 
 const NICE = 5;
 const WAITS = `import time
@@ -20,12 +20,8 @@ def parse(path):
 
 /** The nice values of the threads of a process, by their ids. */
 function nices(pid) {
-    const found = {};
-    for (const thread of fs.readdirSync(`/proc/${pid}/task`)) {
-        const [stat] = fs.readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(')').slice(-1);
-        found[thread] = Number(stat.trim().split(' ')[16]);
-    }
-    return found;
+    return Object.fromEntries(threads(pid, 'stat').map(([id, stat]) =>
+        [id, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])]));
 }
 
 describe('priorities', () => {

@@ -1,14 +1,12 @@
 /*
  * freeze.mjs - a process that is stopped by SIGSTOP, at a moment that the test chooses.
  */
-import fs from 'node:fs';
-
+import { threads } from './processes.mjs';
 import { until } from './until.mjs';
 
 /* The signal arrives at each thread when that next enters the kernel. */
 function isStopped(pid) {
-    return fs.readdirSync(`/proc/${pid}/task`).every((thread) =>
-        /^State:\tT/m.test(fs.readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')));
+    return threads(pid, 'status').every(([, status]) => /^State:\tT/m.test(status));
 }
 
 /** Stop it, and let it continue and stop again until `suits` is true of the moment. */

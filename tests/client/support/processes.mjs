@@ -1,5 +1,5 @@
 /*
- * processes.mjs - the processes of a server, from /proc.
+ * processes.mjs - the processes of a server and their threads, from /proc.
  */
 import fs from 'node:fs';
 
@@ -14,4 +14,17 @@ export function below(pid) {
     }
     const isBelow = (one) => one !== undefined && (parents.get(one) === pid || isBelow(parents.get(one)));
     return [...parents.keys()].filter(isBelow);
+}
+
+/** A file of /proc of each thread that a process has: [id, text]. A thread that has ended is left out. */
+export function threads(pid, file) {
+    return fs.readdirSync(`/proc/${pid}/task`).flatMap((id) => {
+        try {
+            return [[id, fs.readFileSync(`/proc/${pid}/task/${id}/${file}`, 'utf8')]];
+        } catch (error) {
+            if (error.code === 'ENOENT' || error.code === 'ESRCH')
+                return [];
+            throw error;
+        }
+    });
 }
