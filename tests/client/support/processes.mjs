@@ -16,7 +16,7 @@ export function below(pid) {
     return [...parents.keys()].filter(isBelow);
 }
 
-/** A file of /proc of each thread that a process has: [id, text]. A thread that has ended is left out. */
+/** A file of /proc for each thread of a process: [id, text]; not of threads that have ended. */
 export function threads(pid, file) {
     return fs.readdirSync(`/proc/${pid}/task`).flatMap((id) => {
         try {
