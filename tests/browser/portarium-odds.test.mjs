@@ -308,6 +308,7 @@ test('who scrolls through the list stays there while others work', async () => {
     const list = page.locator('#list');
     await until(() => page.locator('a.row').count().then((count) => count >= 40), 'the rows');
     await page.locator('a.row').first().click();
+    await page.waitForURL(/#\/inbox\/./);
     await list.evaluate((element) => { element.scrollTop = element.scrollHeight; });
     const approval = await approvalOf(await start('wf-gate', { target: 'another' }));
     await page.locator(`a.row[href="#/inbox/${approval.approvalId}"]`).waitFor();

@@ -219,6 +219,8 @@ function route() {
     place = next;
     chosen = id || null;
     drawPlaces();
+    if (items.some((item) => place.key(item) === chosen)) /* at once: who scrolls before the answer comes stays there */
+        drawList();
     refresh();
 }
 
