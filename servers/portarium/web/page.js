@@ -219,8 +219,8 @@ function route() {
     place = next;
     chosen = id || null;
     drawPlaces();
-    if (items.some((item) => place.key(item) === chosen)) /* at once: who scrolls before the answer comes stays there */
-        drawList();
+    if (items.some((item) => place.key(item) === chosen))
+        drawList(); /* at once: who scrolls before the answer comes is not brought back */
     refresh();
 }
 
