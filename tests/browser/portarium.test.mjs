@@ -320,7 +320,7 @@ test('who has gone on to another approval stays there when the decision is answe
 test('where events come faster than answers, the page is drawn all the same', async () => {
     const { page, end } = await visit();
     await page.getByText('live', { exact: true }).waitFor();
-    await page.route(/approvals\?limit/, async (route) => {
+    await page.route(/\/approvals\?/, async (route) => {
         const response = await route.fetch();
         await new Promise((resolve) => { setTimeout(resolve, 400); });
         await route.fulfill({ response });

@@ -153,7 +153,7 @@ test('a tool that waits is answered when its user is deactivated, over every tra
     /* Root's wait ends first where none is ended. */
     let isOver = false;
     const root = await connect(TRANSPORTS[0], server, admin);
-    ask(root, { waitSeconds: 50 }).then(() => { isOver = true; });
+    ask(root, { waitSeconds: 45 }).then(() => { isOver = true; });
     const waits = clients.map((client) => ask(client, { waitSeconds: 50 }));
     /* They are refused also where they have not begun to wait. */
     await new Promise((resolve) => { setTimeout(resolve, 500); });

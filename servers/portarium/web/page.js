@@ -26,6 +26,7 @@ let api = null, places = [], place = null, chosen = null, items = [], timer = nu
 let turn = 0, workspaceTurn = 0, signInTurn = 0;
 let pages = 1, more = false; /* of the list: how many are shown, whether there are further ones */
 let inSight = null; /* the address whose row was last scrolled to */
+let scrolled = 0;   /* how far the list was, when the address changed */
 let drawn = null; /* the address whose details are on the page */
 let isFetching = false, isOld = false; /* isOld: something happened during the fetching */
 const counts = new Map(), running = new Set();
@@ -117,11 +118,11 @@ function drawList() {
     const rows = items.map((item) => h('a', {
         class: 'row', href: `#/${place.name}/${encodeURIComponent(place.key(item))}`, 'aria-current': place.key(item) === chosen ? 'true' : null,
     }, place.row(item)));
-    const list = byId('list');
+    const list = byId('list'), follows = inSight !== location.hash && list.scrollTop === scrolled;
     list.setAttribute('aria-label', place.title);
     show(list, place.head ? place.head() : null, rows, rows.length ? null : h('p', { class: 'empty' }, place.empty),
         more ? h('p', { class: 'more' }, h('button', { onclick: () => { pages++; refresh(); } }, `Show more than these ${rows.length}`)) : null);
-    if (inSight !== location.hash) /* once: who scrolls on is not brought back */
+    if (follows) /* once: who scrolls on, also before this, is not brought back */
         list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
     inSight = location.hash;
 }
@@ -219,8 +220,7 @@ function route() {
     place = next;
     chosen = id || null;
     drawPlaces();
-    if (items.some((item) => place.key(item) === chosen))
-        drawList(); /* at once: who scrolls before the answer comes is not brought back */
+    scrolled = byId('list').scrollTop;
     refresh();
 }
 
