@@ -307,7 +307,7 @@ test('who scrolls through the list stays there while others work', async () => {
     const { page, end } = await visit();
     const list = page.locator('#list');
     await until(() => page.locator('a.row').count().then((count) => count >= 40), 'the rows');
-    await page.route(/\/approvals\?/, async (route) => { /* the answer comes when they have scrolled */
+    await page.route(/\/approvals\?/, async (route) => { /* it answers who has scrolled */
         const response = await route.fetch();
         await page.waitForFunction(() => document.getElementById('list').scrollTop > 0);
         await route.fulfill({ response });

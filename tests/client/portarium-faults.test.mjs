@@ -62,7 +62,8 @@ test(`PostgreSQL is away for ${AWAY_MS} ms, under load`, async (context) => {
     assert.equal(server.child.exitCode, null, server.log);
     db.resume();
     await load.more();
-    await load.finish(server, 'away', /\/(service-unavailable|outcome-unknown)$/); /* lost at COMMIT */
+    /* Where it is lost at COMMIT, the outcome is not known. */
+    await load.finish(server, 'away', /\/(service-unavailable|outcome-unknown)$/);
 });
 
 test('PostgreSQL is lost at COMMIT: the answer says that the outcome is not known, and the key finds out', async (context) => {
